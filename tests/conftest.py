@@ -1,0 +1,105 @@
+"""Fixtures shared by every test: real small models, the exact CPU library, a data folder of its own for each test.
+
+A missing model is an error, not a skip: a suite that quietly leaves out the tests on real models proves nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+# Before anything imports Qt: tests open real windows, but need no screen.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+MODELS = {
+    "smollm2": "SmolLM2-135M-Instruct.Q4_1.gguf",
+    "gemma3-270m": "gemma-3-270m-q4_k_m.gguf",
+    "starter-target": "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    "starter-draft": "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+}
+
+
+def _model(name: str) -> Path:
+    from backend.library.paths import models_dir
+
+    path = models_dir() / MODELS[name]
+    if not path.is_file():
+        pytest.fail(
+            f"{path} is missing; get it with 'python -m backend.cli models get starter smollm2 gemma3-270m'",
+            pytrace=False,
+        )
+    return path
+
+
+@pytest.fixture(autouse=True)
+def tandem_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Tandem's data folder for this one test (models stay where they are: they are large and never written)."""
+    home = tmp_path / "tandem-home"
+    monkeypatch.setenv("TANDEM_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def repo_root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """SmolLM2 135M, Q4_1: the quickest real chat model."""
+    return _model("smollm2")
+
+
+@pytest.fixture(scope="session")
+def gemma3_270m() -> Path:
+    """Gemma 3 270M, Q4_K_M: another family, with sliding-window attention."""
+    return _model("gemma3-270m")
+
+
+@pytest.fixture(scope="session")
+def starter_target() -> Path:
+    """Qwen2.5-Coder 1.5B, Q4_K_M: the target of the starter pair."""
+    return _model("starter-target")
+
+
+@pytest.fixture(scope="session")
+def starter_draft() -> Path:
+    """Qwen2.5-Coder 0.5B, Q4_K_M: the draft of the starter pair."""
+    return _model("starter-draft")
+
+
+@pytest.fixture(scope="session")
+def exact_library() -> Path:
+    """The folder for ``LLAMA_CPP_LIB_PATH`` whose CPU kernels give the same bits for every batch size.
+
+    It is chosen when llama_cpp is imported, so it takes a process of its own: see ``run_exact``. Flash attention must
+    be off, and ggml symbols must be taken from this folder too: ``llama_cpp._ggml`` loads the ordinary one.
+    """
+    folder = Path(sys.prefix) / "tandem-exact" / "lib"
+    if not any(folder.glob("*ggml-cpu*")):
+        pytest.fail(f"{folder} is missing; build it with 'python3 installers/bootstrap.py exact'", pytrace=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def run_exact(exact_library: Path) -> Callable[..., str]:
+    """Run ``python ARGS…`` in a process of its own on the exact library; its stdout, or a failure with its stderr."""
+
+    def run(*args: str | Path, timeout: float = 240) -> str:
+        env = os.environ | {"LLAMA_CPP_LIB_PATH": str(exact_library), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, *map(str, args)]
+        done = subprocess.run(
+            command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False
+        )
+        if done.returncode != 0:
+            pytest.fail(f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}", pytrace=False)
+        return done.stdout
+
+    return run

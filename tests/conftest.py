@@ -1,6 +1,7 @@
-"""Fixtures shared by every test: real small models, the exact CPU library, a data folder of its own for each test.
+"""Fixtures shared by every test: small real models, the exact CPU library, a data folder for each test.
 
-A missing model is an error, not a skip: a suite that quietly leaves out the tests on real models proves nothing.
+A missing model is an error, not a skip: a suite that quietly leaves out the tests on real models proves
+nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def _model(name: str) -> Path:
 
 @pytest.fixture(autouse=True)
 def tandem_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tandem's data folder for this one test (models stay where they are: they are large and never written)."""
+    """Tandem's data folder for this one test (models stay where they are: never written)."""
     home = tmp_path / "tandem-home"
     monkeypatch.setenv("TANDEM_HOME", str(home))
     return home
@@ -79,18 +80,18 @@ def starter_draft() -> Path:
 def exact_library() -> Path:
     """The folder for ``LLAMA_CPP_LIB_PATH`` whose CPU kernels give the same bits for every batch size.
 
-    It is chosen when llama_cpp is imported, so it takes a process of its own: see ``run_exact``. Flash attention must
-    be off, and ggml symbols must be taken from this folder too: ``llama_cpp._ggml`` loads the ordinary one.
+    It is chosen when llama_cpp is imported, so it takes a process of its own: see ``run_exact``. Flash
+    attention must be off, and ggml symbols must come from this folder too (``llama_cpp._ggml`` ignores it).
     """
     folder = Path(sys.prefix) / "tandem-exact" / "lib"
     if not any(folder.glob("*ggml-cpu*")):
-        pytest.fail(f"{folder} is missing; build it with 'python3 installers/bootstrap.py exact'", pytrace=False)
+        pytest.fail(f"{folder} is missing; 'python3 installers/bootstrap.py exact' builds it", pytrace=False)
     return folder
 
 
 @pytest.fixture(scope="session")
 def run_exact(exact_library: Path) -> Callable[..., str]:
-    """Run ``python ARGS…`` in a process of its own on the exact library; its stdout, or a failure with its stderr."""
+    """Run ``python ARGS…`` in its own process on the exact library; gives stdout, fails with stderr."""
 
     def run(*args: str | Path, timeout: float = 240) -> str:
         env = os.environ | {"LLAMA_CPP_LIB_PATH": str(exact_library), "PYTHONPATH": str(ROOT)}
@@ -99,7 +100,7 @@ def run_exact(exact_library: Path) -> Callable[..., str]:
             command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False
         )
         if done.returncode != 0:
-            pytest.fail(f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}", pytrace=False)
+            pytest.fail(f"{command}: exit {done.returncode}\n{done.stdout}\n{done.stderr}", pytrace=False)
         return done.stdout
 
     return run

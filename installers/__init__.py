@@ -1,0 +1,1 @@
+"""The set-up: standard library only, because it runs before anything is installed."""

@@ -1,0 +1,182 @@
+"""The commands: first the set-up, then what was asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from installers import backends, engine, exact, system
+from installers.environment import Environment
+from installers.progress import SetupError, clock, say
+
+ROOT = Path(__file__).resolve().parent.parent
+LONG_RUNS = ("soak", "bench", "tour")
+STARTER = ("starter",)
+TEST_MODELS = ("starter", "smollm2", "gemma3-270m")
+CACHES = (".venv", ".tandem", *(f".{t}_cache" for t in ("mypy", "ruff", "pytest", "import_linter")), ".hypothesis")
+SOURCES = ("backend", "desktop", "installers", "tests")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One check of ``test``: its name and what is run."""
+
+    name: str
+    command: Sequence[str]
+
+
+def execute(command: str, arguments: Sequence[str]) -> int:
+    """Set up and run ``command``; its exit code."""
+    environment = Environment(ROOT)
+    if command == "clean":
+        return clean(ROOT)
+    set_up(environment, command)
+    if command == "exact":
+        say(str(exact.build_exact_library(environment)))
+        return 0
+    if command == "run":
+        return run_app(environment, arguments)
+    if command == "test":
+        return run_tests(environment, arguments)
+    return run_long(environment, command, arguments)
+
+
+def set_up(environment: Environment, command: str) -> None:
+    """Bring the system's packages, the environment and the engine into place."""
+    started = time.monotonic()
+    chosen = backends.choose(backends.survey(), os.environ.get("TANDEM_BACKEND"))
+    system.ensure(command, environment.root / ".tandem" / "system-packages.log")
+    if environment.is_current(chosen.backend):
+        say(f"Engine: {environment.read_stamp()['engine']}")
+        return
+    say(f"Setting up Tandem in {environment.folder} ({system.describe()}).")
+    say(f"Building for {chosen.backend}: {chosen.reason}.")
+    environment.create()
+    found = _install_engine(environment, chosen)
+    environment.install_project()
+    environment.write_stamp(chosen.backend, found)
+    say(f"Engine: {found}")
+    say(f"Set up in {clock(time.monotonic() - started)}.")
+
+
+def _install_engine(environment: Environment, chosen: backends.Choice) -> str:
+    try:
+        return engine.install(environment, chosen)
+    except SetupError as error:
+        if chosen.forced or chosen.backend == "cpu":
+            raise
+        say(f"{error}\nThe build for {chosen.backend} failed; building for the CPU instead.")
+        reason = f"the build for {chosen.backend} failed"
+        return engine.install(environment, backends.Choice("cpu", reason, forced=False)) + f" ({reason})"
+
+
+def get_models(environment: Environment, names: Sequence[str]) -> int:
+    """Have the library fetch and verify models; 0 when all are there."""
+    return _call([environment.python, "-m", "backend.cli", "models", "get", *names])
+
+
+# run
+
+
+def way_to_start(environ: Mapping[str, str], platform_name: str, has_terminal: bool) -> str:
+    """``window``, ``chat`` (no display) or ``demo`` (no terminal on stdin either)."""
+    if system.has_display(environ, platform_name):
+        return "window"
+    return "chat" if has_terminal else "demo"
+
+
+def run_app(environment: Environment, arguments: Sequence[str]) -> int:
+    """Start Tandem the best way that this place allows."""
+    way = way_to_start(os.environ, sys.platform, sys.stdin is not None and sys.stdin.isatty())
+    code = get_models(environment, STARTER)
+    if code != 0:
+        if way != "window":
+            return code
+        say("The starter models are not complete; Tandem starts without them and can get them from its window.")
+    if way == "window":
+        return _call([environment.python, "-m", "desktop.app", *arguments])
+    if way == "chat":
+        say("No display here: starting the chat in this terminal.")
+    else:
+        say("No display and no terminal here: running the demonstration.")
+    return _call([environment.python, "-m", "backend.cli", way, *arguments])
+
+
+# test
+
+
+def checks(environment: Environment, arguments: Sequence[str]) -> list[Step]:
+    """Linters, types, contracts, tests; ``arguments`` go to pytest."""
+    return [
+        Step("ruff", [str(environment.tool("ruff")), "check", "."]),
+        Step("mypy", [str(environment.tool("mypy"))]),
+        Step("lint-imports", [str(environment.tool("lint-imports"))]),
+        Step("pytest", [str(environment.python), "-m", "pytest", *arguments]),
+    ]
+
+
+def run_tests(environment: Environment, arguments: Sequence[str]) -> int:
+    """Everything that ``make test`` promises."""
+    started = time.monotonic()
+    exact.build_exact_library(environment)
+    code = get_models(environment, TEST_MODELS)
+    if code != 0:
+        say("The test models are not complete, and the tests cannot do without them.")
+        return code
+    code = run_steps(checks(environment, arguments))
+    say(f"Total time: {clock(time.monotonic() - started)}.")
+    return code
+
+
+def run_steps(steps: Sequence[Step]) -> int:
+    """Run every step, also after a failure.
+
+    Returns:
+        The exit code of the first step that failed, or 0.
+    """
+    outcomes: list[tuple[Step, int, float]] = []
+    for step in steps:
+        say(f"\n== {step.name}: {' '.join(step.command)}")
+        started = time.monotonic()
+        outcomes.append((step, _call(step.command), time.monotonic() - started))
+    say("")
+    for step, code, seconds in outcomes:
+        say(f"{step.name:14}{'ok' if code == 0 else f'FAILED (exit {code})'} in {clock(seconds)}")
+    return next((code for _, code, _ in outcomes if code != 0), 0)
+
+
+# the rest
+
+
+def run_long(environment: Environment, command: str, arguments: Sequence[str]) -> int:
+    """One of the long runs under tests/long, with the models that the tests use."""
+    script = environment.root / "tests" / "long" / f"{command}.py"
+    if not script.is_file():
+        raise SetupError(f"{script} is not there: this version of Tandem has no '{command}' yet.", exit_code=2)
+    code = get_models(environment, TEST_MODELS)
+    return code or _call([environment.python, script, *arguments])
+
+
+def clean(root: Path) -> int:
+    """Remove what the set-up and the tests made in this folder."""
+    for name in CACHES:
+        if (root / name).exists():
+            say(f"removing {root / name}")
+            shutil.rmtree(root / name)
+    for folder in [found for part in SOURCES for found in (root / part).rglob("__pycache__")]:
+        shutil.rmtree(folder)
+    return 0
+
+
+def _call(command: Sequence[str | Path]) -> int:
+    """Run in the foreground with Tandem's folder as the working directory and on the import path."""
+    env = dict(os.environ)
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
+    env.setdefault("PYTHONUTF8", "1")
+    return subprocess.run([str(part) for part in command], cwd=ROOT, env=env, check=False).returncode

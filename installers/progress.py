@@ -1,0 +1,133 @@
+"""Long commands: all they print goes to a log file, one live line of progress to the person."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+TTY_REFRESH_S = 0.25
+LOG_REFRESH_S = 15.0
+LINE_WIDTH = 78
+
+NINJA = re.compile(r"^\s*\[(\d+)/(\d+)\]")
+PIP = re.compile(r"^\s*(Collecting|Downloading|Using cached|Building wheel for|Installing collected)\s+(\S+)")
+
+
+class SetupError(Exception):
+    """The set-up cannot go on; the message says what, why and what to do."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def say(text: str) -> None:
+    """Print a line now, also into a pipe."""
+    print(text, flush=True)
+
+
+def build_step(line: str) -> str | None:
+    """``[12/345]`` from ninja's output, for the progress line."""
+    found = NINJA.match(line)
+    return f"[{found[1]}/{found[2]}]" if found else None
+
+
+def pip_step(line: str) -> str | None:
+    """What pip is busy with, in a few words; the build of a package from source counts too."""
+    found = PIP.match(line)
+    return f"{found[1].lower()} {Path(found[2]).name}" if found else build_step(line)
+
+
+def clock(seconds: float) -> str:
+    """A duration as people say it: ``3 min 08 s``."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+class LiveLine:
+    """One line that is redrawn on a terminal, and printed now and then into a log."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.step = ""
+        self.started = time.monotonic()
+        self.tty = sys.stdout.isatty()
+        self._printed = self.started
+
+    def text(self, now: float) -> str:
+        """The line as it should read at ``now`` (monotonic seconds)."""
+        return f"{self.title}: {clock(now - self.started)} {self.step}".rstrip()
+
+    def draw(self) -> None:
+        """Show the line again if it is time."""
+        now = time.monotonic()
+        if self.tty:
+            print("\r" + self.text(now)[:LINE_WIDTH].ljust(LINE_WIDTH), end="", flush=True)
+        elif now - self._printed >= LOG_REFRESH_S:
+            self._printed = now
+            say(self.text(now))
+
+    def finish(self, outcome: str) -> None:
+        """Leave a last line with the outcome and the time it took."""
+        line = f"{self.title}: {outcome} in {clock(time.monotonic() - self.started)}"
+        say("\r" + line.ljust(LINE_WIDTH) if self.tty else line)
+
+
+def run_logged(
+    command: Sequence[str | Path],
+    title: str,
+    log: Path,
+    step: Callable[[str], str | None] = pip_step,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> None:
+    """Run a command to its end.
+
+    Raises:
+        SetupError: it failed; the message ends with the last lines of its output and names the log.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    live = LiveLine(title)
+    with log.open("a", encoding="utf-8", errors="replace") as sink:
+        sink.write(f"\n$ {' '.join(map(str, command))}\n")
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=None if env is None else dict(env),
+            cwd=cwd,
+        )
+        last: list[str] = []
+
+        def read() -> None:
+            assert process.stdout is not None
+            for line in process.stdout:
+                sink.write(line)
+                last.append(line.rstrip())
+                del last[:-25]
+                live.step = step(line) or live.step
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        try:
+            while reader.is_alive():
+                reader.join(TTY_REFRESH_S)
+                live.draw()
+            code = process.wait()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    live.finish("done" if code == 0 else "failed")
+    if code != 0:
+        tail = "\n".join(last)
+        raise SetupError(f"{tail}\n\n{title} failed (exit {code}). The whole output is in {log}")

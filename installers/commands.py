@@ -16,7 +16,6 @@ from installers.environment import Environment
 from installers.progress import SetupError, clock, say
 
 ROOT = Path(__file__).resolve().parent.parent
-LONG_RUNS = ("soak", "bench", "tour")
 STARTER = ("starter",)
 TEST_MODELS = ("starter", "smollm2", "gemma3-270m")
 CACHES = (".venv", ".tandem", *(f".{t}_cache" for t in ("mypy", "ruff", "pytest", "import_linter")), ".hypothesis")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from installers.progress import SetupError, run_logged, say
 
-# Shared libraries of Qt's widgets and its xcb and wayland plug-ins, and Debian's package for each. Checked on a
+# Shared libraries of Qt's widgets and its xcb plug-in, and Debian's package for each. Checked on a
 # bare Debian 12: libxcb-shape0 and libglib2.0-0 are easily forgotten, nothing else here pulls the former in.
 QT_LIBRARIES = {
     "libEGL.so.1": "libegl1",
@@ -33,8 +33,6 @@ QT_LIBRARIES = {
     "libxcb-render-util.so.0": "libxcb-render-util0",
     "libxcb-shape.so.0": "libxcb-shape0",
     "libxcb-xkb.so.1": "libxcb-xkb1",
-    "libwayland-cursor.so.0": "libwayland-cursor0",
-    "libwayland-egl.so.1": "libwayland-egl1",
 }
 
 # A sample of each script that the tour shows: fontconfig's query and Debian's package.

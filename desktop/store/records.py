@@ -1,0 +1,51 @@
+"""What the store keeps: a chat, and a message that remembers how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+MessageState = Literal["streaming", "complete", "stopped", "failed"]
+Role = Literal["system", "user", "assistant"]
+
+ROUNDS_KEPT = 2000
+"""Rounds stored with a reply: the last ones win, so that a very long reply cannot swell the database."""
+
+
+@dataclass(slots=True, frozen=True)
+class Chat:
+    """One conversation. ``settings`` is the JSON object behind the chat-settings dialog."""
+
+    id: int
+    title: str
+    created: float
+    updated: float
+    settings: dict[str, Any] = field(default_factory=dict)
+    tip: int | None = None
+    """The last message of the branch on screen."""
+
+
+@dataclass(slots=True, frozen=True)
+class Message:
+    """One message of the tree; ``parent`` is None for the first. A reply carries all that reproduces it."""
+
+    id: int
+    chat: int
+    parent: int | None
+    role: Role
+    content: str
+    created: float
+    state: MessageState = "complete"
+    ids: tuple[int, ...] | None = None
+    tokenizer: str | None = None
+    seed: int | None = None
+    start: int | None = None
+    target: str | None = None
+    draft: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    timings: dict[str, Any] | None = None
+    rounds: tuple[dict[str, Any], ...] = ()
+    finish: str | None = None
+    note: str = ""
+    error: dict[str, Any] | None = None
+    comparison: dict[str, Any] | None = None

@@ -1,0 +1,82 @@
+"""The database's shape, as an ordered list of migrations. ``PRAGMA user_version`` counts those applied.
+
+Never edit a migration that was released: append one. Before an old database is migrated it is copied aside, each
+migration runs in its own transaction, and a database from a newer Tandem is refused and left alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+_V1 = """
+CREATE TABLE chats (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    title TEXT NOT NULL,
+    created REAL NOT NULL,
+    updated REAL NOT NULL,
+    settings TEXT NOT NULL DEFAULT '{}',
+    tip INTEGER,
+    deleted REAL
+);
+CREATE TABLE messages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    chat INTEGER NOT NULL REFERENCES chats(id) ON DELETE CASCADE,
+    parent INTEGER REFERENCES messages(id) ON DELETE CASCADE,
+    role TEXT NOT NULL,
+    content TEXT NOT NULL,
+    created REAL NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('streaming', 'complete', 'stopped', 'failed')),
+    ids TEXT,
+    tokenizer TEXT,
+    seed INTEGER,
+    start INTEGER,
+    target TEXT,
+    draft TEXT,
+    settings TEXT NOT NULL DEFAULT '{}',
+    timings TEXT,
+    rounds TEXT NOT NULL DEFAULT '[]',
+    finish TEXT,
+    note TEXT NOT NULL DEFAULT '',
+    error TEXT,
+    comparison TEXT
+);
+CREATE INDEX messages_by_chat ON messages(chat, id);
+CREATE INDEX messages_by_parent ON messages(parent);
+CREATE INDEX chats_by_time ON chats(updated) WHERE deleted IS NULL;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1,)
+
+
+class StoreError(Exception):
+    """The chats cannot be opened or written: what, why, and what to do. ``kind`` is for programs."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+def migrate(db: sqlite3.Connection, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Bring ``db`` up to date, with a copy of the old file beside it; raises :class:`StoreError` if it is newer."""
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(migrations):
+        raise StoreError(
+            "newer",
+            f"The chats in {path} were written by a newer version of Tandem (format {version}, this one reads up to "
+            f"{len(migrations)}). Nothing was changed. Update Tandem, or set TANDEM_HOME to another folder.",
+        )
+    if 0 < version < len(migrations):
+        _back_up(db, path.with_name(f"{path.stem}-format{version}.bak"))
+    for number, script in enumerate(migrations[version:], start=version + 1):
+        db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def _back_up(db: sqlite3.Connection, path: Path) -> None:
+    copy = sqlite3.connect(path)
+    try:
+        db.backup(copy)
+    finally:
+        copy.close()

@@ -1,0 +1,245 @@
+"""Chats on disk: SQLite in WAL mode, one writing thread, reads on the caller's thread.
+
+Nothing typed or received is lost: a message is written before its request is sent, a reply while it streams. Writes
+return futures; those that must be on disk before the next step (sending) are awaited by the caller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from desktop.store.records import ROUNDS_KEPT, Chat, Message, MessageState, Role
+from desktop.store.schema import MIGRATIONS, StoreError, migrate
+from desktop.store.writer import Writer, connect, explain
+
+_JSON = frozenset({"ids", "settings", "timings", "rounds", "error", "comparison"})
+_COLUMNS = [
+    "parent",
+    "role",
+    "content",
+    "created",
+    "state",
+    "ids",
+    "tokenizer",
+    "seed",
+    "start",
+    "target",
+    "draft",
+    "settings",
+    "timings",
+    "rounds",
+    "finish",
+    "note",
+    "error",
+    "comparison",
+]
+
+
+class Store:
+    """The chats of one data folder.
+
+    Args:
+        path: the database file; made when missing.
+        migrations: the schema's history (tests pass their own).
+        timeout: seconds to wait for another program's lock.
+    """
+
+    def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, timeout: float = 5.0) -> None:
+        self.path = path
+        db = self._open(path, migrations, timeout)
+        self._writer = Writer(db, path)
+        self._reader = connect(path, timeout=timeout)
+        self._reader.execute("PRAGMA query_only = ON")
+
+    @staticmethod
+    def _open(path: Path, migrations: Sequence[str], timeout: float) -> sqlite3.Connection:
+        db: sqlite3.Connection | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            db = connect(path, timeout=timeout)
+            migrate(db, path, migrations)  # before anything that writes: a newer file stays as it is
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            with db:  # probe that it can be written, and settle what an earlier run left unfinished
+                db.execute("BEGIN IMMEDIATE")
+                db.execute("DELETE FROM chats WHERE deleted IS NOT NULL")
+                db.execute("UPDATE messages SET state = 'stopped' WHERE state = 'streaming'")
+        except (sqlite3.Error, OSError, StoreError) as error:
+            if db is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    db.close()
+            raise error if isinstance(error, StoreError) else explain(error, path) from error
+        return db
+
+    def close(self) -> None:
+        """Write what is queued and close."""
+        self._writer.close()
+        self._reader.close()
+
+    # -- chats ----------------------------------------------------------------------------------------------------
+
+    def chats(self, matching: str = "") -> list[Chat]:
+        """Chats that are not deleted, the latest first; ``matching`` looks in titles and messages."""
+        where, values = "deleted IS NULL", []
+        if matching.strip():
+            escaped = matching.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            values = [f"%{escaped}%"] * 2
+            where += (
+                " AND (title LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM messages WHERE chat = chats.id AND content "
+                "LIKE ? ESCAPE '\\'))"
+            )
+        rows = self._read(f"SELECT * FROM chats WHERE {where} ORDER BY updated DESC, id DESC", values)
+        return [_chat(row) for row in rows]
+
+    def chat(self, chat: int) -> Chat | None:
+        """One chat, also when it lies in the undo list."""
+        rows = self._read("SELECT * FROM chats WHERE id = ?", [chat])
+        return _chat(rows[0]) if rows else None
+
+    def add_chat(self, title: str, settings: dict[str, Any] | None = None) -> Future[Chat]:
+        """A new chat."""
+        now, title = time.time(), _clean(title)
+        values = (title, now, now, json.dumps(settings or {}))
+
+        def task(db: sqlite3.Connection) -> Chat:
+            insert = "INSERT INTO chats (title, created, updated, settings) VALUES (?, ?, ?, ?)"
+            return Chat(_new_id(db.execute(insert, values)), title, now, now, settings or {})
+
+        return self._writer.submit(task)
+
+    def rename_chat(self, chat: int, title: str) -> Future[None]:
+        """A new title; the chat keeps its place."""
+        return self._run("UPDATE chats SET title = ? WHERE id = ?", _clean(title), chat)
+
+    def set_chat_settings(self, chat: int, settings: dict[str, Any]) -> Future[None]:
+        """The chat's own settings."""
+        return self._run("UPDATE chats SET settings = ? WHERE id = ?", json.dumps(settings), chat)
+
+    def set_tip(self, chat: int, tip: int | None) -> Future[None]:
+        """Which branch is on screen."""
+        return self._run("UPDATE chats SET tip = ? WHERE id = ?", tip, chat)
+
+    def delete_chat(self, chat: int) -> Future[None]:
+        """Hide the chat; :meth:`undelete_chat` brings it back until the next start, when it is removed."""
+        return self._run("UPDATE chats SET deleted = ? WHERE id = ?", time.time(), chat)
+
+    def undelete_chat(self, chat: int) -> Future[None]:
+        """Undo :meth:`delete_chat`."""
+        return self._run("UPDATE chats SET deleted = NULL WHERE id = ?", chat)
+
+    # -- messages -------------------------------------------------------------------------------------------------
+
+    def branch(self, chat: int) -> list[Message]:
+        """The messages on screen: from the first to the chat's tip."""
+        record = self.chat(chat)
+        messages = {m.id: m for m in self.messages(chat)}
+        if record is None or not messages:
+            return []
+        at: int | None = record.tip if record.tip in messages else max(messages)
+        path: list[Message] = []
+        while at is not None:
+            path.append(messages[at])
+            at = messages[at].parent
+        return path[::-1]
+
+    def messages(self, chat: int) -> list[Message]:
+        """Every message of the chat's tree, in the order written."""
+        return [_message(row) for row in self._read("SELECT * FROM messages WHERE chat = ? ORDER BY id", [chat])]
+
+    def siblings(self, message: Message) -> list[int]:
+        """Ids of the messages that answer the same parent, in the order written; includes this one."""
+        rows = self._read(
+            "SELECT id FROM messages WHERE chat = ? AND parent IS ? ORDER BY id", [message.chat, message.parent]
+        )
+        return [int(row["id"]) for row in rows]
+
+    def leaf_below(self, message: int) -> int:
+        """The latest end of the branch that runs through ``message``."""
+        while rows := self._read("SELECT max(id) AS id FROM messages WHERE parent = ?", [message]):
+            if rows[0]["id"] is None:
+                break
+            message = int(rows[0]["id"])
+        return message
+
+    def add_message(
+        self, chat: int, parent: int | None, role: Role, content: str, state: MessageState = "complete", **fields: Any
+    ) -> Future[Message]:
+        """A new message, which becomes the chat's tip."""
+        draft = Message(0, chat, parent, role, content, time.time(), state, **fields)
+        values = [_pack(name, getattr(draft, name)) for name in _COLUMNS]
+        marks = ", ".join("?" * (len(_COLUMNS) + 1))
+
+        def task(db: sqlite3.Connection) -> Message:
+            insert = f"INSERT INTO messages (chat, {', '.join(_COLUMNS)}) VALUES ({marks})"
+            new = _new_id(db.execute(insert, [chat, *values]))
+            db.execute("UPDATE chats SET tip = ?, updated = ? WHERE id = ?", (new, draft.created, chat))
+            return replace(draft, id=new)
+
+        return self._writer.submit(task)
+
+    def update_message(self, message: int, **fields: Any) -> Future[None]:
+        """Change some of a message's fields (names as in :class:`Message`)."""
+        unknown = set(fields) - set(_COLUMNS)
+        if unknown:
+            raise ValueError(f"a message has no {', '.join(sorted(unknown))}")
+        names = ", ".join(f"{name} = ?" for name in fields)
+        values = [_pack(name, value) for name, value in fields.items()]
+        return self._run(f"UPDATE messages SET {names} WHERE id = ?", *values, message)
+
+    # -- plumbing -------------------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Wait until everything queued is written."""
+        self._writer.submit(lambda _: None).result()
+
+    def _run(self, sql: str, *values: Any) -> Future[None]:
+        def task(db: sqlite3.Connection) -> None:
+            db.execute(sql, values)
+
+        return self._writer.submit(task)
+
+    def _read(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
+        try:
+            return self._reader.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
+
+
+def _new_id(cursor: sqlite3.Cursor) -> int:
+    assert cursor.lastrowid is not None  # an INSERT always has one
+    return cursor.lastrowid
+
+
+def _clean(text: str) -> str:
+    """Lone surrogates cannot be stored as UTF-8: each becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _pack(name: str, value: Any) -> Any:
+    if name == "rounds":
+        return json.dumps(list(value)[-ROUNDS_KEPT:])
+    if name in _JSON:
+        return None if value is None else json.dumps(value)
+    return _clean(value) if isinstance(value, str) else value
+
+
+def _chat(row: sqlite3.Row) -> Chat:
+    return Chat(row["id"], row["title"], row["created"], row["updated"], json.loads(row["settings"]), row["tip"])
+
+
+def _message(row: sqlite3.Row) -> Message:
+    fields: dict[str, Any] = {name: row[name] for name in _COLUMNS}
+    for name in _JSON:
+        if fields[name] is not None:
+            fields[name] = json.loads(fields[name])
+    fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
+    fields["rounds"] = tuple(fields["rounds"])
+    return Message(id=row["id"], chat=row["chat"], **fields)

@@ -1,0 +1,95 @@
+"""The one thread that writes: it owns the writing connection, so that writes are ordered and never block the window.
+
+A task is a function of the connection; it runs in its own transaction and its result comes back in a future.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from desktop.store.schema import StoreError
+
+T = TypeVar("T")
+_Task = tuple[Callable[[sqlite3.Connection], Any], "Future[Any]"]
+
+
+def connect(path: Path, *, timeout: float = 5.0) -> sqlite3.Connection:
+    """A connection with the settings that every one of ours has; transactions are explicit."""
+    db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA secure_delete = ON")  # what a person deletes is gone from the file too
+    return db
+
+
+def explain(error: sqlite3.Error | OSError, path: Path) -> StoreError:
+    """The sentence for a fault of the surroundings."""
+    text = str(error).lower()
+    if "locked" in text or "busy" in text:
+        why = f"The chats in {path} are in use by another program. Close it and try again."
+        return StoreError("locked", why)
+    if "full" in text or "disk i/o" in text or "no space" in text:
+        why = f"There is no room to save chats in {path.parent}. Free some space; what is on screen is kept."
+        return StoreError("full", why)
+    if "readonly" in text or "read-only" in text or "unable to open" in text or "permission" in text:
+        why = f"Chats cannot be saved in {path.parent}: the folder cannot be written. Change its permissions"
+        return StoreError("readonly", f"{why}, or set TANDEM_HOME to another folder.")
+    if "malformed" in text or "not a database" in text:
+        why = f"The chats in {path} are damaged. Nothing was changed. Move the file away to start afresh."
+        return StoreError("damaged", why)
+    return StoreError("failed", f"Chats could not be saved in {path}: {error}.")
+
+
+class Writer:
+    """Runs tasks one after the other on its own thread until closed; what is queued is still written."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="store", daemon=True)
+        self._thread.start()
+
+    def submit(self, task: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        """Queue ``task``; its future raises :class:`StoreError` when the surroundings fail it."""
+        if self._closed:
+            raise StoreError("closed", "The chats are closed already.")
+        future: Future[T] = Future()
+        self._tasks.put((task, future))
+        return future
+
+    def close(self) -> None:
+        """Write what is queued, then close the connection."""
+        if not self._closed:
+            self._closed = True
+            self._tasks.put(None)
+            self._thread.join()
+            self._db.close()
+
+    def _run(self) -> None:
+        while (item := self._tasks.get()) is not None:
+            task, future = item
+            try:
+                future.set_result(self._transact(task))
+            except (sqlite3.Error, OSError) as error:
+                future.set_exception(explain(error, self._path))
+            except Exception as error:  # noqa: BLE001 - a thread's top: the caller gets it
+                future.set_exception(error)
+
+    def _transact(self, task: Callable[[sqlite3.Connection], T]) -> T:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            result = task(self._db)
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+        return result

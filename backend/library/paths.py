@@ -1,0 +1,77 @@
+"""Where Tandem keeps things: one function a folder, each override by one environment variable.
+
+``TANDEM_HOME`` moves data, configuration and logs (tests, portable installs); ``TANDEM_MODELS_DIR`` moves the models
+that Tandem itself puts in place, which are large and shared by every home.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from backend.errors import EngineError, ErrorCode
+
+_APP = "tandem"
+
+
+def data_dir() -> Path:
+    """Chats, own catalogue and what was learnt; created on first use.
+
+    Raises:
+        EngineError: ``NOT_WRITABLE`` when the folder cannot be made or written.
+    """
+    home = _home()
+    return writable(home if home else platformdirs.user_data_path(_APP, appauthor=False))
+
+
+def config_dir() -> Path:
+    """Settings; created on first use. Raises as :func:`data_dir`."""
+    home = _home()
+    return writable(home / "config" if home else platformdirs.user_config_path(_APP, appauthor=False))
+
+
+def log_dir() -> Path:
+    """Logs and crash reports; created on first use. Raises as :func:`data_dir`."""
+    home = _home()
+    return writable(home / "logs" if home else platformdirs.user_log_path(_APP, appauthor=False))
+
+
+def models_dir() -> Path:
+    """Models that Tandem puts in place itself (hub downloads lie in the hub's own cache). Not created here."""
+    override = os.environ.get("TANDEM_MODELS_DIR")
+    if override:
+        return Path(override).expanduser()
+    return platformdirs.user_cache_path(_APP, appauthor=False) / "models"
+
+
+def writable(folder: Path) -> Path:
+    """Make ``folder`` if need be and give it back, knowing that files can be written in it.
+
+    Raises:
+        EngineError: ``NOT_WRITABLE``.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_writable(folder, error) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise not_writable(folder, None)
+    return folder
+
+
+def not_writable(folder: Path, error: OSError | None) -> EngineError:
+    """The one sentence for a folder that cannot be written."""
+    why = (error.strerror or str(error)) if error else "no permission"
+    return EngineError(
+        ErrorCode.NOT_WRITABLE,
+        f"The folder {folder} cannot be written ({why}); "
+        "give it write permission or choose another one with TANDEM_HOME.",
+        {"folder": str(folder), "reason": why},
+    )
+
+
+def _home() -> Path | None:
+    home = os.environ.get("TANDEM_HOME")
+    return Path(home).expanduser() if home else None

@@ -81,7 +81,8 @@ class EngineError(Exception):
 
     def to_wire(self) -> dict[str, Any]:
         """The OpenAI-shaped error object sent over HTTP."""
-        return {"error": {"code": self.code.value, "message": self.message, "type": "engine_error", "details": self.details}}
+        error = {"code": self.code.value, "message": self.message, "type": "engine_error", "details": self.details}
+        return {"error": error}
 
     @classmethod
     def from_wire(cls, body: dict[str, Any]) -> EngineError:
@@ -89,6 +90,6 @@ class EngineError(Exception):
         err = body.get("error", body)
         if not isinstance(err, dict):
             return cls(ErrorCode.BAD_REQUEST, str(err))
-        raw = err.get("code")
-        code = ErrorCode(raw) if raw in ErrorCode._value2member_map_ else ErrorCode.BAD_REQUEST
+        known = {code.value: code for code in ErrorCode}
+        code = known.get(str(err.get("code")), ErrorCode.BAD_REQUEST)
         return cls(code, str(err.get("message", "unknown error")), err.get("details") or {})

@@ -18,7 +18,7 @@ MODELS_VARIABLE = "TANDEM_MODELS"
 """JSON object {model id: absolute path}: files named on a command line, handed to the worker by its parent."""
 
 Origin = Literal["accepted", "correction", "bonus", "plain"]
-SourceName = Literal["draft", "lookup", "lookup+draft"]
+Side = Literal["plain", "speculation"]
 Outcome = Literal["plain", "correction", "bonus", "cut"]
 """How a round ended; ``cut`` = the reply finished inside the accepted prefix."""
 
@@ -68,7 +68,7 @@ class Speculation(_Strict):
 
 
 class Sampling(_Strict):
-    """The sampler chain, in its order: penalties, top-k, top-p, min-p, temperature. Neutral values switch a part off."""
+    """The sampler chain, in its order: penalties, top-k, top-p, min-p, temperature. Neutral values switch parts off."""
 
     temperature: Annotated[float, Field(ge=0, le=100)] = 0.7
     top_k: Annotated[int, Field(ge=0)] = 40
@@ -133,7 +133,9 @@ class TokenRecord:
     pos: int
     """Absolute position: index in rendered prompt + reply."""
     p: float | None = None
-    """The target's probability for it under the whole sampler chain."""
+    """The target's probability for it under the whole sampler chain (when asked for)."""
+    margin: float | None = None
+    """Lead of its score over the second best (perturbed scores when sampling): what a near-tie is judged by."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -169,7 +171,7 @@ class Timings:
     cache_n: int = 0
     predicted_n: int = 0
     predicted_ms: float = 0.0
-    """From the prompt's logits being ready to the last token, without draft_prompt_ms; n tokens take n-1 plain passes."""
+    """From the prompt's logits to the last token, without draft_prompt_ms; n tokens take n-1 plain passes."""
     draft_n: int = 0
     draft_n_accepted: int = 0
     # ours

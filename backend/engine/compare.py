@@ -1,0 +1,169 @@
+"""Compare: the same request with and without speculation, now, from one shared prompt under one seed.
+
+Where the model can hold two sequences the two replies advance in turn, whichever has used less time going next, so
+that a machine whose speed drifts slows both alike. Both start from copies of the same row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backend.engine.generation import Generation, copy_timings
+from backend.protocol import (
+    Comparison,
+    Delta,
+    Difference,
+    Finished,
+    ReplyEvent,
+    ReplyRequest,
+    Side,
+    Speculation,
+    Timings,
+)
+
+if TYPE_CHECKING:
+    from backend.engine.pair import Pair
+
+_OFF = Speculation(enabled=False)
+_DEFAULT_TOKENS = 512
+_OTHER = 1
+"""Sequence id of the plain side while both are held."""
+
+
+class _Transcript:
+    """What one side said, with the margins needed to explain a difference."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.ids: list[int] = []
+        self.margins: list[float | None] = []
+
+    def add(self, delta: Delta) -> None:
+        self.text += delta.text
+        self.ids += [t.id for t in delta.tokens]
+        self.margins += [t.margin for t in delta.tokens]
+
+
+def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEvent] | Comparison]:
+    """Both ways; yields each side's events and at the end the comparison.
+
+    Raises:
+        EngineError: CANCELLED, or what a reply raises.
+    """
+    prompt = pair.target.template.prompt_tokens(request.messages, request.template_kwargs)
+    budget = min(pair.budget(prompt, request), request.max_tokens or _DEFAULT_TOKENS)
+    wanted = (request.speculation or pair.speculation).model_copy(update={"enabled": True})
+    shared = Timings()
+    reading: Generator[ReplyEvent, None, np.ndarray] = pair.read_prompt(prompt, shared)  # type: ignore[assignment]
+    rows = yield from _tagged(reading)
+    row = rows[-1].copy()
+    shared.request_ms = shared.prompt_ms
+
+    main = pair.target.context.sequence()
+    interleaved = pair.target.context.n_seq > _OTHER and len(prompt) + 2 * budget + 1 <= pair.target.context.n_ctx
+    said: dict[Side, _Transcript] = {"plain": _Transcript(), "speculation": _Transcript()}
+    seed = request.sampling.seed
+    runs: dict[Side, Generation] = {}
+
+    def start(side: Side) -> Generation:
+        nonlocal seed
+        sequence = main.fork(_OTHER) if interleaved and side == "plain" else main
+        settings = _OFF if side == "plain" else wanted
+        runs[side] = pair.generation(request, sequence, prompt, budget, copy_timings(shared), settings, seed)
+        seed = runs[side].seed
+        return runs[side]
+
+    try:
+        if interleaved:
+            plain = start("plain")
+            yield from _alternate({"plain": plain, "speculation": start("speculation")}, row, said)
+        else:
+            for side in ("plain", "speculation"):
+                main.truncate(len(prompt))
+                yield from _alternate({side: start(side)}, row, said)
+    finally:
+        if interleaved:
+            pair.target.context.sequence(_OTHER).clear()
+    for side, run in runs.items():
+        yield side, run.finished()
+    yield _result(pair, runs, said, interleaved)
+
+
+def _tagged(
+    reading: Generator[ReplyEvent, None, np.ndarray],
+) -> Generator[tuple[Side, ReplyEvent], None, np.ndarray]:
+    while True:
+        try:
+            yield "plain", next(reading)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+
+def _alternate(
+    runs: dict[Side, Generation], row: np.ndarray, said: dict[Side, _Transcript]
+) -> Iterator[tuple[Side, ReplyEvent]]:
+    for side, run in runs.items():
+        delta = run.first(row)
+        said[side].add(delta)
+        yield side, delta
+    while running := {s: r for s, r in runs.items() if r.reason is None}:
+        side = min(running, key=lambda s: running[s].timings.predicted_ms + running[s].timings.draft_prompt_ms)
+        delta = running[side].step()
+        said[side].add(delta)
+        yield side, delta
+
+
+def _result(pair: Pair, runs: dict[Side, Generation], said: dict[Side, _Transcript], interleaved: bool) -> Comparison:
+    plain, other = runs["plain"].timings, runs["speculation"].timings
+    difference = explain(pair, said["plain"], said["speculation"])
+    return Comparison(
+        plain=copy_timings(plain),
+        speculation=copy_timings(other),
+        generation_ratio=_per_token(plain, plain.predicted_ms) / _per_token(other, other.predicted_ms),
+        request_ratio=_per_token(plain, plain.request_ms) / _per_token(other, other.request_ms),
+        identical=difference is None,
+        difference=difference,
+        plain_text=said["plain"].text,
+        speculation_text=said["speculation"].text,
+        seed=runs["plain"].seed,
+        interleaved=interleaved,
+    )
+
+
+def _per_token(timings: Timings, ms: float) -> float:
+    # texts may end at different lengths after a near-tie, so times are compared per token
+    return max(ms, 1e-6) / max(1, timings.predicted_n - 1)
+
+
+def explain(pair: Pair, plain: _Transcript, other: _Transcript) -> Difference | None:
+    """The first token at which two transcripts differ, with both leads, and what they mean."""
+    n = min(len(plain.ids), len(other.ids))
+    at = next((i for i in range(n) if plain.ids[i] != other.ids[i]), n)
+    if at == n and len(plain.ids) == len(other.ids):
+        return None
+    vocab = pair.target.vocab
+
+    def side(t: _Transcript) -> tuple[int, str, float]:
+        if at >= len(t.ids):
+            return -1, "", 0.0
+        return t.ids[at], vocab.piece(t.ids[at]).decode("utf-8", "replace"), t.margins[at] or 0.0
+
+    (a, text_a, margin_a), (b, text_b, margin_b) = side(plain), side(other)
+    if plain.margins and plain.margins[min(at, len(plain.margins) - 1)] is None:
+        why = (
+            "The rejection rule draws anew with speculation on: texts differ by chance, their law does not."
+        )
+    else:
+        why = (
+            f"A near-tie: the two choices were {margin_a:.3g} apart in the single-token pass and {margin_b:.3g} in the "
+            "batched one, which round differently."
+        )
+    return Difference(at, a, text_a, b, text_b, margin_a, margin_b, why)
+
+
+def nothing_said(timings: Timings, start: int, tokenizer: str) -> Finished:
+    """The end of a reply that was cancelled while its prompt was being read."""
+    return Finished("cancelled", timings, 0, start, (), tokenizer)

@@ -1,0 +1,159 @@
+"""One reply in progress: from the row of the prompt's last token to its end, round by round.
+
+Tokens are handled one by one whatever block they came in: end of generation, stop strings and the token limit end the
+reply inside an accepted block, and then text, token ids, KV cache and counters are all cut at the same place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from backend.engine.vocab import Vocab
+from backend.protocol import Delta, Finished, FinishReason, Timings, TokenRecord
+from backend.sampling.chain import Row
+from backend.speculation import statistics
+from backend.speculation.round import Emitted, Round, Rounds
+from backend.text import TextStream
+
+
+class Generation:
+    """Drives a :class:`Rounds` and turns its tokens into text.
+
+    Args:
+        rounds: ready to start; its target holds the prompt.
+        vocab: of the target.
+        text: the reply's text stream, with its stop strings.
+        timings: holds the prompt's figures; filled in further.
+        max_tokens: tokens to emit at most.
+        probabilities: compute each token's probability.
+        plain_ms: the measured cost of a plain pass, asked at every round.
+        on_round: told in one line what speculation is doing and why.
+    """
+
+    def __init__(
+        self,
+        rounds: Rounds,
+        vocab: Vocab,
+        text: TextStream,
+        timings: Timings,
+        *,
+        max_tokens: int,
+        seed: int,
+        probabilities: bool,
+        ignore_eos: bool,
+        plain_ms: Callable[[], float | None],
+        on_round: Callable[[str], None],
+    ) -> None:
+        self.rounds = rounds
+        self.timings = timings
+        self.start = len(rounds.history)
+        self.seed = seed
+        self.reason: FinishReason | None = None
+        self._vocab = vocab
+        self._text = text
+        self._max_tokens = max_tokens
+        self._probabilities = probabilities
+        self._ends = frozenset() if ignore_eos else vocab.eog
+        self._plain_ms = plain_ms
+        self._on_round = on_round
+        self._ended_by_token = False
+
+    def first(self, row: Row) -> Delta:
+        """The prompt's own token."""
+        return self._timed(lambda: self.rounds.first(row))
+
+    def step(self) -> Delta:
+        """One round. Not to be called once :attr:`reason` is set."""
+        return self._timed(self.rounds.round)
+
+    def stop(self) -> Delta:
+        """End the reply here (cancelled); what was held back is released."""
+        return replace(self._finish("cancelled", [], []), timings=copy_timings(self.timings))
+
+    def finished(self, note: str = "") -> Finished:
+        """The reply's record, once it has ended."""
+        statistics.check(self.timings)
+        kept = self._text.kept
+        return Finished(
+            reason=self.reason or "cancelled",
+            timings=self.timings,
+            seed=self.seed,
+            start=self.start,
+            ids=tuple(self.rounds.history[self.start : self.start + kept - self._ended_by_token]),
+            tokenizer=self._vocab.digest,
+            note=note,
+        )
+
+    def _timed(self, run: Callable[[], Round]) -> Delta:
+        began = time.perf_counter()
+        done = run()
+        delta = self._emit(done)
+        spent = 1e3 * (time.perf_counter() - began)
+        self.timings.request_ms += spent
+        if done.passes:
+            self.timings.predicted_ms += spent - done.read_ms
+            self.timings.draft_prompt_ms += done.read_ms
+            self.timings.draft_prompt_n += done.read_n
+        self.timings.plain_ms = self._plain_ms()
+        self._on_round(self._why(done))
+        return replace(delta, timings=copy_timings(self.timings))
+
+    def _why(self, done: Round) -> str:
+        if done.proposal is None or not done.proposal.tokens:
+            return done.reason
+        rate = self.timings.acceptance or 0.0
+        return f"drafting with {done.proposal.source}: {rate:.0%} accepted"
+
+    def _emit(self, done: Round) -> Delta:
+        statistics.count(self.timings, done)
+        pieces: list[str] = []
+        tokens: list[TokenRecord] = []
+        for i, emitted in enumerate(done.emitted):
+            end = emitted.token in self._ends
+            payload = self._record(done, emitted, done.start + i)
+            released = self._text.feed(b"" if end else self._vocab.piece(emitted.token), payload)
+            pieces.append(released.text)
+            tokens += [replace(t, n_bytes=n) if n else t for t, n in released.tokens]
+            if released.stopped or end:
+                self._ended_by_token = end
+                return self._finish("stop", pieces, tokens, done)
+            if done.start + i + 1 - self.start >= self._max_tokens:
+                return self._finish("length", pieces, tokens, done)
+        return Delta("".join(pieces), tuple(tokens), self.timings, (statistics.record(done),))
+
+    def _finish(
+        self, reason: FinishReason, pieces: list[str], tokens: list[TokenRecord], done: Round | None = None
+    ) -> Delta:
+        self.reason = reason
+        released = self._text.finish()
+        pieces.append(released.text)
+        tokens += [replace(t, n_bytes=n) if n else t for t, n in released.tokens]
+        history = self.rounds.history
+        dropped = len(history) - self.start - self._text.emitted
+        self.timings.predicted_n -= dropped
+        self.timings.discarded += dropped
+        # a token that straddles a stop string is cut from memory too: its bytes are not the reply's
+        del history[self.start + self._text.kept :]
+        self.rounds.target.truncate(len(history))
+        for source in self.rounds.sources:
+            source.truncate(len(history))
+        return Delta("".join(pieces), tuple(tokens), self.timings, (statistics.record(done),) if done else ())
+
+    def _record(self, done: Round, emitted: Emitted, position: int) -> TokenRecord:
+        p = None
+        if self._probabilities:
+            p = self.rounds.probability(done.rows[emitted.row], emitted.token, position)
+        source = done.proposal.source if done.proposal and emitted.origin != "plain" else None
+        return TokenRecord(emitted.token, 0, emitted.origin, source, done.index, position, p, emitted.margin)
+
+
+def copy_timings(timings: Timings) -> Timings:
+    """A snapshot that later rounds do not change."""
+    return replace(
+        timings,
+        accepted_per_position=list(timings.accepted_per_position),
+        drafted_per_position=list(timings.drafted_per_position),
+        by_source={k: list(v) for k, v in timings.by_source.items()},
+    )

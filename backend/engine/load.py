@@ -1,0 +1,243 @@
+"""Loading a model: file checks, weights with progress and cancel, context, and a probe of what its memory can do."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+
+import llama_cpp
+
+from backend.engine import native
+from backend.engine.cancel import CancelFlag
+from backend.engine.context import Context
+from backend.engine.devices import default_threads, has_gpu
+from backend.engine.template import ChatTemplate
+from backend.engine.vocab import Vocab, check_draft
+from backend.errors import EngineError, ErrorCode
+from backend.library.gguf import GgufFacts, read_facts
+from backend.protocol import LoadOptions, ModelInfo
+
+Progress = Callable[[str, float], None]
+
+_DEFAULT_CONTEXT = 8192
+_TARGET_ROWS = 64
+"""Rows of one target pass, and its sequence ids: llama.cpp wants at least as many rows as sequences."""
+_DRAFT_ROWS = 8
+_SNAPSHOTS = 8
+"""Recurrent-state snapshots: how far a hybrid model can be rolled back."""
+
+
+class LoadedModel:
+    """A model with its context, ready to decode.
+
+    Args:
+        pointer: llama_model pointer, owned from here on.
+    """
+
+    def __init__(self, pointer: ctypes.c_void_p | None, facts: GgufFacts, info: ModelInfo, context: Context) -> None:
+        self._pointer = pointer
+        self.facts = facts
+        self.info = info
+        self.context = context
+        vocab = llama_cpp.llama_model_get_vocab(pointer)
+        self.vocab = Vocab(vocab)
+        source = llama_cpp.llama_model_chat_template(pointer, None)
+        self.template = ChatTemplate(source.decode("utf-8", "replace") if source else None, self.vocab)
+
+    def close(self) -> None:
+        """Free context and weights."""
+        self.context.close()
+        if self._pointer:
+            llama_cpp.llama_model_free(self._pointer)
+            self._pointer = None
+
+
+TargetModel = LoadedModel
+DraftModel = LoadedModel
+
+
+def load_target(path: Path, model_id: str, options: LoadOptions, progress: Progress, flag: CancelFlag) -> LoadedModel:
+    """Load a target.
+
+    Args:
+        path: GGUF file (the first part of a split one).
+        model_id: library id, for display.
+        options: where to put it.
+        progress: called with phase and fraction.
+        flag: stops the load within one tensor.
+
+    Raises:
+        EngineError: what is wrong with the file, or OUT_OF_MEMORY, LOAD_FAILED, CANCELLED.
+    """
+    return _load(path, model_id, options, "target", options.gpu_layers, options.n_ctx, progress, flag)
+
+
+def load_draft(
+    path: Path, model_id: str, options: LoadOptions, target: LoadedModel, progress: Progress, flag: CancelFlag
+) -> LoadedModel:
+    """Load a draft for ``target``; refused with DRAFT_INCOMPATIBLE before its weights are read where possible."""
+    n_ctx = target.context.n_ctx
+    draft = _load(path, model_id, options, "draft", options.draft_gpu_layers, n_ctx, progress, flag)
+    try:
+        check_draft(target.vocab, draft.vocab)
+    except EngineError:
+        draft.close()
+        raise
+    return draft
+
+
+def _load(
+    path: Path,
+    model_id: str,
+    options: LoadOptions,
+    phase: str,
+    gpu_layers: int | None,
+    n_ctx: int | None,
+    progress: Progress,
+    flag: CancelFlag,
+) -> LoadedModel:
+    facts = read_facts(path)
+    if facts.kind != "model":
+        raise EngineError(
+            ErrorCode.DRAFT_INCOMPATIBLE if phase == "draft" else ErrorCode.MODEL_UNSUPPORTED,
+            f"{path.name} is not a language model of its own but a {facts.kind.replace('_', ' ')} file "
+            f"(architecture {facts.architecture}). Choose a complete model.",
+            {"file": path.name, "kind": facts.kind},
+        )
+    llama_cpp.llama_backend_init()
+    layers = (999 if has_gpu() else 0) if gpu_layers is None else gpu_layers
+    model = _load_weights(path, options, layers, lambda f: progress(phase, f), flag)
+    try:
+        context = _make_context(model, options, phase, n_ctx)
+    except EngineError:
+        llama_cpp.llama_model_free(model)
+        raise
+    info = ModelInfo(
+        id=model_id,
+        name=facts.name or path.stem,
+        file=path.name,
+        architecture=facts.architecture,
+        quant=facts.quant,
+        n_params=int(llama_cpp.llama_model_n_params(model)),
+        size=int(llama_cpp.llama_model_size(model)),
+        n_vocab=context.n_vocab,
+        n_ctx_train=int(llama_cpp.llama_model_n_ctx_train(model)),
+        n_ctx=context.n_ctx,
+        n_layer=int(llama_cpp.llama_model_n_layer(model)),
+        gpu_layers=min(layers, int(llama_cpp.llama_model_n_layer(model)) + 1) if has_gpu() else 0,
+        tokenizer="",
+        can_truncate=True,
+    )
+    loaded = LoadedModel(model, facts, info, context)
+    try:
+        progress("probe", 0.0)
+        note = probe(context, loaded.vocab)
+    except EngineError:
+        loaded.close()
+        raise
+    loaded.info = info.model_copy(
+        update={
+            "tokenizer": loaded.vocab.digest,
+            "can_truncate": context.max_rollback is None or context.max_rollback > 0,
+            "truncate_note": note,
+            "template_variables": loaded.template.variables,
+            "has_template": not loaded.template.fallback,
+        }
+    )
+    progress("probe", 1.0)
+    return loaded
+
+
+def _load_weights(
+    path: Path, options: LoadOptions, layers: int, progress: Callable[[float], None], flag: CancelFlag
+) -> ctypes.c_void_p:
+    def on_progress(fraction: float, _user: object) -> bool:
+        with contextlib.suppress(Exception):  # must not cross C
+            progress(float(fraction))
+        return not flag.is_set()
+
+    callback = llama_cpp.llama_progress_callback(on_progress)
+    params = llama_cpp.llama_model_default_params()
+    params.n_gpu_layers = layers
+    params.load_mode = (
+        (llama_cpp.LLAMA_LOAD_MODE_MMAP_MLOCK if options.use_mlock else llama_cpp.LLAMA_LOAD_MODE_MMAP)
+        if options.use_mmap
+        else (llama_cpp.LLAMA_LOAD_MODE_MLOCK if options.use_mlock else llama_cpp.LLAMA_LOAD_MODE_NONE)
+    )
+    params.progress_callback = callback
+    with native.collect_errors() as errors:
+        model = llama_cpp.llama_model_load_from_file(str(path).encode("utf-8"), params)
+    if flag.is_set():
+        if model:
+            llama_cpp.llama_model_free(model)
+        raise EngineError(ErrorCode.CANCELLED, "Loading was stopped.")
+    if not model:
+        raise _load_error(path, " ".join(errors).strip())
+    return model  # type: ignore[no-any-return]
+
+
+def _load_error(path: Path, said: str) -> EngineError:
+    low = said.lower()
+    if any(words in low for words in ("failed to allocate", "out of memory", "cannot allocate", "outofdevicememory")):
+        return EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"There is not enough memory to load {path.name}. Choose a smaller model, or fewer GPU layers.",
+            {"engine": said},
+        )
+    if "unknown model architecture" in low:
+        return EngineError(
+            ErrorCode.MODEL_UNSUPPORTED,
+            f"This version of llama.cpp does not know the architecture of {path.name}. Choose another model.",
+            {"engine": said},
+        )
+    return EngineError(
+        ErrorCode.LOAD_FAILED,
+        f"{path.name} could not be loaded: {said or 'the engine gave no reason'}. The file may be damaged.",
+        {"engine": said},
+    )
+
+
+def _make_context(model: ctypes.c_void_p, options: LoadOptions, phase: str, n_ctx: int | None) -> Context:
+    recurrent = bool(llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
+    target = phase == "target"
+    trained = int(llama_cpp.llama_model_n_ctx_train(model))
+    return Context(
+        model,
+        n_ctx=n_ctx or min(trained, _DEFAULT_CONTEXT),
+        n_batch=options.batch,
+        max_rows=_TARGET_ROWS if target else _DRAFT_ROWS,
+        n_seq=_TARGET_ROWS if target and not recurrent else 1,
+        snapshots=_SNAPSHOTS if recurrent else 0,
+        threads=options.threads or default_threads(),
+        kv_type=options.kv_type if target else options.draft_kv_type,
+        flash_attention=options.flash_attention,
+        swa_full=llama_cpp.llama_model_n_swa(model) > 0,
+        flag=CancelFlag(),
+    )
+
+
+def probe(context: Context, vocab: Vocab) -> str:
+    """Find out how far this context can be rolled back, by doing it; sets ``context.max_rollback``.
+
+    Returns:
+        Why it is limited, or an empty string.
+    """
+    sequence = context.sequence()
+    token = max(vocab.bos, 0)
+    for rollback, n in ((None, 12), (_SNAPSHOTS, _SNAPSHOTS + 1)):
+        sequence.clear()
+        sequence.append([token] * 4, 1)
+        sequence.append([token] * n, 1)
+        try:
+            sequence.truncate(4 if rollback is None else 4 + n - rollback)
+        except EngineError:
+            continue
+        context.max_rollback = rollback
+        sequence.clear()
+        return "" if rollback is None else f"this model's state can be rolled back by {rollback} tokens only"
+    context.max_rollback = 0
+    llama_cpp.llama_memory_clear(context.memory, True)
+    sequence.tokens.clear()
+    return "this model's memory cannot be rolled back, so drafts cannot be checked in one pass"

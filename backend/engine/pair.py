@@ -1,0 +1,327 @@
+"""A loaded target with, perhaps, a draft: replies, comparisons, and what the worker reports about them.
+
+Everything here runs on the engine thread but for the few members that say otherwise.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+from backend.engine import compare
+from backend.engine.cancel import CancelFlag
+from backend.engine.context import Rows
+from backend.engine.context import Sequence as TokenSequence
+from backend.engine.devices import memory_used
+from backend.engine.generation import Generation
+from backend.engine.load import LoadedModel, Progress
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import (
+    Comparison,
+    CostTable,
+    Message,
+    PromptProgress,
+    ReplyEvent,
+    ReplyRequest,
+    Side,
+    Speculation,
+    Timings,
+)
+from backend.sampling.chain import Chain
+from backend.speculation.calibration import BucketCounts, MarginLogistic
+from backend.speculation.contracts import Source
+from backend.speculation.cost import PassCosts
+from backend.speculation.policy import Policy
+from backend.speculation.round import Rounds
+from backend.speculation.sources.draft_model import DraftModel, common_prefix
+from backend.speculation.sources.lookup import Lookup
+from backend.speculation.verify import Rule, make_rule
+from backend.text import TextStream
+
+_TYPICAL_REPLY = 256
+_MEASURE_SIZES = (1, 2, 4, 8)
+_MEASURE_SECONDS = 1.5
+
+
+class Pair:
+    """The engine's whole state: one target, at most one draft, and what was learnt about both."""
+
+    def __init__(
+        self, target: LoadedModel, draft: LoadedModel | None = None, speculation: Speculation | None = None
+    ) -> None:
+        self.target = target
+        self.draft = draft
+        self.speculation = speculation or Speculation()
+        """Assignable from any thread; read at the start of each round."""
+        self.costs = PassCosts()
+        self.draft_costs = PassCosts()
+        self._counts = BucketCounts()
+        self._calibration = MarginLogistic()
+        self._mean_reply = float(_TYPICAL_REPLY)
+        self._why = ""
+        self._note = ""
+        self._offers: list[LoadedModel | None] = []
+        self._lock = threading.Lock()
+
+    # -- any thread
+
+    def offer_draft(self, draft: LoadedModel | None) -> None:
+        """Hand over a loaded draft (None: unload). Taken over between rounds, or by the next request."""
+        with self._lock:
+            self._offers.append(draft)
+
+    def state_fields(self) -> dict[str, Any]:
+        """What ``protocol.State`` says about the pair."""
+        return {
+            "target": self.target.info,
+            "draft": self.draft.info if self.draft else None,
+            "draft_note": self._note,
+            "why": self._why,
+            "cost": self._cost_table(),
+            "context_used": self.target.context.sequence().length,
+            "memory": memory_used(),
+            "threads": self.target.context.threads,
+            "speculation": self.speculation,
+        }
+
+    # -- engine thread
+
+    def take_offers(self) -> bool:
+        """Swap in the draft offered last; the old one is freed here. True when the draft changed."""
+        with self._lock:
+            offers, self._offers = self._offers, []
+        for offer in offers:
+            if self.draft is not None:
+                self.draft.close()
+            self.draft, self._note = offer, ""
+            self.draft_costs, self._calibration = PassCosts(), MarginLogistic()
+        return bool(offers)
+
+    def measure(self, progress: Progress, flag: CancelFlag) -> None:
+        """Time passes of 1, 2, 4 and 8 tokens, and the draft's step, within a second and a half."""
+        self.take_offers()
+        if not self.costs.known:
+            self._measure(self.target, self.costs, _MEASURE_SIZES, progress, flag)
+        if self.draft is not None:
+            self._measure(self.draft, self.draft_costs, (1, 2), progress, flag)
+            self._measure_reading(self.draft, flag)
+
+    def count(self, messages: Sequence[Message], template_kwargs: dict[str, Any]) -> int:
+        """Tokens of the rendered prompt."""
+        return len(self.target.template.prompt_tokens(messages, template_kwargs))
+
+    def reply(self, request: ReplyRequest, flag: CancelFlag) -> Iterator[ReplyEvent]:
+        """One reply, as events; a cancel ends it with a ``Finished`` like any other end.
+
+        Raises:
+            EngineError: CONTEXT_FULL when the prompt does not fit, or whatever ended the reply.
+        """
+        began = time.perf_counter()
+        self._prepare(flag)
+        timings = Timings()
+        prompt = self.target.template.prompt_tokens(request.messages, request.template_kwargs)
+        budget = self.budget(prompt, request)
+        if not request.reuse_cache:
+            self.forget()
+        try:
+            row = yield from self.read_prompt(prompt, timings)
+        except EngineError as error:
+            if error.code is not ErrorCode.CANCELLED:
+                raise
+            yield compare.nothing_said(timings, len(prompt), self.target.vocab.digest)
+            return
+        timings.request_ms = 1e3 * (time.perf_counter() - began)
+        generation = self.generation(request, self.target.context.sequence(), prompt, budget, timings)
+        yield generation.first(row[-1])
+        while generation.reason is None:
+            if self.take_offers():
+                self.renew_sources(generation)
+            try:
+                yield generation.step()
+            except EngineError as error:
+                if error.code is not ErrorCode.CANCELLED:
+                    raise
+                yield generation.stop()
+        self._learn(generation)
+        yield generation.finished(self.note(generation))
+
+    def compare(self, request: ReplyRequest, flag: CancelFlag) -> Iterator[tuple[Side, ReplyEvent] | Comparison]:
+        """The same request both ways, from one shared prompt under one seed (see ``engine.compare``)."""
+        self._prepare(flag)
+        yield from compare.compare(self, request)
+
+    def close(self) -> None:
+        """Free both models."""
+        self.take_offers()
+        if self.draft is not None:
+            self.draft.close()
+        self.target.close()
+
+    # -- the parts of a reply, shared with compare
+
+    def budget(self, prompt: Sequence[int], request: ReplyRequest) -> int:
+        """Tokens that may be emitted.
+
+        Raises:
+            EngineError: CONTEXT_FULL, saying by how much the prompt is too long.
+        """
+        n_ctx = self.target.context.n_ctx
+        room = n_ctx - len(prompt)
+        if room < 1:
+            raise EngineError(
+                ErrorCode.CONTEXT_FULL,
+                f"The conversation is {len(prompt):,} tokens long, {1 - room:,} more than fit into the context of "
+                f"{n_ctx:,}. Shorten the message, start a new chat, or load the model with a longer context.",
+                {"tokens": len(prompt), "n_ctx": n_ctx, "over": 1 - room},
+            )
+        return min(room, request.max_tokens or room)
+
+    def forget(self) -> None:
+        """Clear both contexts."""
+        self.target.context.sequence().clear()
+        if self.draft is not None:
+            self.draft.context.sequence().clear()
+
+    def read_prompt(self, prompt: list[int], timings: Timings) -> Generator[PromptProgress, None, Rows]:
+        """Read what the target does not hold of ``prompt``, slice by slice; returns the row of its last token."""
+        began = time.perf_counter()
+        sequence = self.target.context.sequence()
+        kept = sequence.keep(min(common_prefix(sequence.tokens, prompt), len(prompt) - 1))
+        timings.cache_n, timings.prompt_n = kept, len(prompt) - kept
+        row: Rows | None = None
+        size = self.target.context.n_batch
+        for i in range(kept, len(prompt), size):
+            part = prompt[i : i + size]
+            row = sequence.append(part, 1 if i + size >= len(prompt) else 0)
+            timings.prompt_ms += 1e3 * (time.perf_counter() - began)
+            yield PromptProgress(i + len(part), len(prompt), kept)
+            began = time.perf_counter()
+        assert row is not None
+        return row
+
+    def generation(
+        self,
+        request: ReplyRequest,
+        sequence: TokenSequence,
+        prompt: Sequence[int],
+        budget: int,
+        timings: Timings,
+        speculation: Speculation | None = None,
+        seed: int | None = None,
+    ) -> Generation:
+        """A reply ready to start on ``sequence``, which holds the prompt."""
+        if seed is None:
+            seed = secrets.randbits(53) if request.sampling.seed is None else request.sampling.seed
+        fixed = speculation or request.speculation
+        settings = fixed or self.speculation
+        rule = make_rule(Chain(request.sampling), settings.rule, seed)
+        start = len(prompt)
+        history = list(prompt)
+        policy = Policy(
+            lambda: fixed or self.speculation,
+            self.costs,
+            lambda: self._rest(start + budget - len(history), len(history) - start),
+        )
+        if self.target.context.max_rollback == 0:
+            policy.blocked = self.target.info.truncate_note
+        ends = frozenset() if request.ignore_eos else self.target.vocab.eog
+        rounds = Rounds(sequence, self._sources(rule), rule, policy, self.costs, history, ends, budget)
+        return Generation(
+            rounds,
+            self.target.vocab,
+            TextStream(request.stop),
+            timings,
+            max_tokens=budget,
+            seed=seed,
+            probabilities=request.probabilities,
+            ignore_eos=request.ignore_eos,
+            plain_ms=self._plain_ms,
+            on_round=self._tell,
+        )
+
+    def renew_sources(self, generation: Generation) -> None:
+        """After a swap: a running reply goes on with the new draft from the next round."""
+        rounds = generation.rounds
+        rounds.sources[:] = self._sources(rounds.rule)
+        for source in rounds.sources:
+            source.begin(rounds.history)
+
+    def note(self, generation: Generation) -> str:
+        """Why speculation did nothing, where it was wanted and did nothing."""
+        wanted = generation.rounds.policy.enabled
+        return self._why if wanted and generation.timings.draft_n == 0 else ""
+
+    # -- inside
+
+    def _prepare(self, flag: CancelFlag) -> None:
+        self.take_offers()
+        self.target.context.abort_on(flag)
+        if self.draft is not None:
+            self.draft.context.abort_on(flag)
+
+    def _sources(self, rule: Rule) -> list[Source]:
+        ends = self.target.vocab.eog
+        sources: list[Source] = [Lookup(self._counts, ends)]
+        if self.draft is not None:
+            sequence = self.draft.context.sequence()
+            self.draft.context.abort_on(self.target.context.flag)
+            sources.append(
+                DraftModel(sequence, rule, self.target.context.n_vocab, ends, self._calibration, self.draft_costs)
+            )
+        return sources
+
+    def _rest(self, allowed: int, emitted: int) -> int:
+        return max(0, min(allowed, max(32, round(self._mean_reply) - emitted)))
+
+    def _plain_ms(self) -> float | None:
+        return self.costs.at(1) if self.costs.known else None
+
+    def _learn(self, generation: Generation) -> None:
+        if generation.reason == "stop":
+            self._mean_reply += 0.2 * (generation.timings.predicted_n - self._mean_reply)
+
+    def _tell(self, why: str) -> None:
+        self._why = why
+
+    def _measure(
+        self, model: LoadedModel, costs: PassCosts, sizes: Sequence[int], progress: Progress, flag: CancelFlag
+    ) -> None:
+        sequence = model.context.sequence()
+        rollback = model.context.max_rollback
+        sizes = [n for n in sizes if rollback is None or n <= max(rollback, 1)]
+        token = max(model.vocab.bos, 0)
+        model.context.abort_on(flag)
+        sequence.clear()
+        sequence.read([token] * 16)
+        deadline = time.perf_counter() + _MEASURE_SECONDS
+        for turn in range(3):
+            for i, n in enumerate(sizes):
+                if turn and time.perf_counter() > deadline:
+                    break
+                began = time.perf_counter()
+                sequence.append([token] * n, n if model is self.target else 1)
+                if turn:  # the first pass of each size builds its graph
+                    costs.observe(n, 1e3 * (time.perf_counter() - began))
+                if rollback != 0:
+                    sequence.keep(16)
+                progress("measure", (turn * len(sizes) + i + 1) / (3 * len(sizes)))
+        sequence.clear()
+
+    def _measure_reading(self, draft: LoadedModel, flag: CancelFlag) -> None:
+        sequence = draft.context.sequence()
+        began = time.perf_counter()
+        sequence.read([max(draft.vocab.bos, 0)] * 64)
+        self.draft_costs.observe(64, 1e3 * (time.perf_counter() - began))
+        sequence.clear()
+
+    def _cost_table(self) -> CostTable:
+        known = self.draft_costs.known
+        return CostTable(
+            target=self.costs.table(),
+            draft_step=self.draft_costs.at(1) if known else None,
+            draft_prompt_per_token=self.draft_costs.at(64) / 64 if known else None,
+            measured=self.costs.measured,
+        )

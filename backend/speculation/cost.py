@@ -1,0 +1,80 @@
+"""What a pass costs, measured: T_v(n) of the target, and the same table for the draft.
+
+Nothing is assumed about the shape. On a CPU an n-token pass has stairs (4 tokens may cost what 2 do), on a GPU cliffs;
+so each size keeps the median of its own recent passes, and sizes never seen are interpolated between their neighbours.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from statistics import median
+
+_RECENT = 9
+"""Passes per size that the median looks at: few enough to follow drifting memory bandwidth."""
+
+
+class PassCosts:
+    """Milliseconds of one pass over n tokens, from observations."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, deque[float]] = {}
+        self._cost: dict[int, float] = {}
+        self._sizes: list[int] = []
+
+    def observe(self, n: int, ms: float) -> None:
+        """Record that a pass over ``n`` tokens took ``ms``."""
+        if n not in self._seen:
+            self._seen[n] = deque(maxlen=_RECENT)
+            self._sizes = sorted(self._seen)
+        self._seen[n].append(ms)
+        self._cost[n] = median(self._seen[n])
+
+    @property
+    def known(self) -> bool:
+        """Whether anything was measured."""
+        return bool(self._sizes)
+
+    @property
+    def measured(self) -> list[int]:
+        """Sizes with observations, ascending."""
+        return list(self._sizes)
+
+    def at(self, n: int) -> float:
+        """Cost of a pass over ``n`` tokens: measured, else interpolated, else extrapolated along the last slope.
+
+        Raises:
+            LookupError: nothing was measured yet.
+        """
+        cost = self._cost.get(n)
+        if cost is not None:
+            return cost
+        sizes = self._sizes
+        if not sizes:
+            raise LookupError("no pass was measured")
+        i = bisect_left(sizes, n)
+        if i == 0:
+            return self._cost[sizes[0]]
+        if i == len(sizes):
+            if len(sizes) == 1:
+                return self._cost[sizes[0]] * max(1.0, n / sizes[0])
+            a, b = sizes[-2], sizes[-1]
+            slope = max(0.0, (self._cost[b] - self._cost[a]) / (b - a))
+            return self._cost[b] + slope * (n - b)
+        a, b = sizes[i - 1], sizes[i]
+        share = (n - a) / (b - a)
+        return self._cost[a] * (1 - share) + self._cost[b] * share
+
+    def table(self) -> dict[int, float]:
+        """Measured sizes and their costs."""
+        return {n: self._cost[n] for n in self._sizes}
+
+
+def expected_tokens(alpha: float, k: int) -> float:
+    """Eq. (1): tokens per pass for acceptance rate ``alpha`` and draft length ``k``."""
+    return float(k + 1) if alpha >= 1.0 else (1.0 - alpha ** (k + 1)) / (1.0 - alpha)
+
+
+def ms_per_token(t_pass: float, k: int, t_draft: float, tokens_per_pass: float) -> float:
+    """Eq. (2): milliseconds a token from the cost of a pass, k draft steps and the tokens a pass yields."""
+    return (t_pass + k * t_draft) / tokens_per_pass

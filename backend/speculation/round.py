@@ -1,0 +1,187 @@
+"""The round: propose, verify in one pass, truncate. A reader can follow speculation from top to bottom here.
+
+The caller has read the prompt into the target and hands over the row of its last token. ``Rounds`` then yields one
+:class:`Round` after another, for ever; whoever consumes them decides when the reply is over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from backend.protocol import Origin, Outcome
+from backend.sampling.chain import Row
+from backend.speculation.contracts import GoOn, Model, Proposal, Rows, Source
+from backend.speculation.cost import PassCosts
+from backend.speculation.policy import Policy
+from backend.speculation.verify import Rule, Verdict
+
+
+class Emitted(NamedTuple):
+    """One token of a round, with where it came from and its lead over the second best."""
+
+    token: int
+    origin: Origin
+    margin: float | None
+    row: int
+    """Its row in :attr:`Round.rows`."""
+
+
+@dataclass(slots=True)
+class Round:
+    """What one round did. ``rows`` are views, valid until the next round."""
+
+    index: int
+    start: int
+    """Absolute position of the first emitted token."""
+    emitted: list[Emitted]
+    outcome: Outcome
+    rows: Rows
+    proposal: Proposal | None = None
+    accepted: int = 0
+    passes: int = 0
+    draft_ms: float = 0.0
+    verify_ms: float = 0.0
+    host_ms: float = 0.0
+    reason: str = ""
+    read_ms: float = 0.0
+    """Part of the round spent on the draft's reading of the prompt (in none of the three above)."""
+    read_n: int = 0
+
+
+class Rounds:
+    """Decoding with speculation, exact by the rule's promise.
+
+    Args:
+        target: holds the prompt; all of ``history`` but the token sampled last.
+        sources: the enabled sources; may change between rounds.
+        rule: greedy, coupled or rejection.
+        policy: chooses source and length.
+        costs: the target's pass costs; every pass is recorded.
+        history: the prompt's tokens; grows with the reply.
+        ends: end-of-generation ids.
+        budget: most tokens to emit in all (no round proposes beyond it).
+    """
+
+    def __init__(
+        self,
+        target: Model,
+        sources: list[Source],
+        rule: Rule,
+        policy: Policy,
+        costs: PassCosts,
+        history: list[int],
+        ends: Collection[int],
+        budget: int,
+    ) -> None:
+        self.target = target
+        self.sources = sources
+        self.rule = rule
+        self.policy = policy
+        self.costs = costs
+        self.history = history
+        self.ends = ends
+        self._limit = len(history) + budget
+        self._index = 0
+
+    def first(self, row: Row) -> Round:
+        """The token that the prompt's last row yields; no pass of its own."""
+        for source in self.sources:
+            source.begin(self.history)
+        start = len(self.history)
+        verdict = self.rule.choose(row, self.history, start)
+        self.history.append(verdict.token)
+        self._observe(start, None, 0)
+        return Round(0, start, [Emitted(verdict.token, "plain", verdict.margin, 0)], "plain", row[None, :])
+
+    def __iter__(self) -> Iterator[Round]:
+        """Round after round; needs :meth:`first` to have been called."""
+        while True:
+            yield self.round()
+
+    def round(self) -> Round:
+        """One round."""
+        began = time.perf_counter()
+        start = len(self.history)
+        plan = self.policy.plan(self.history, self.sources, self._room(start))
+        proposal, draft_ms = self._propose(plan.source, plan.k, plan.go_on)
+
+        tokens = proposal.tokens if proposal else []
+        passed = time.perf_counter()
+        rows = self.target.decode([self.history[-1], *tokens])
+        verify_ms = 1e3 * (time.perf_counter() - passed)
+        self.costs.observe(len(tokens) + 1, verify_ms)
+
+        emitted, accepted, outcome = self._verify(rows, proposal)
+        self.target.truncate(start + accepted)
+        for source in self.sources:
+            source.truncate(start + accepted)
+        self._observe(start, proposal, accepted)
+
+        self._index += 1
+        total = 1e3 * (time.perf_counter() - began)
+        self.policy.spent(total)
+        read_ms = proposal.read_ms if proposal else 0.0
+        return Round(
+            index=self._index,
+            start=start,
+            emitted=emitted,
+            outcome=outcome,
+            rows=rows,
+            proposal=proposal,
+            accepted=accepted,
+            passes=1,
+            draft_ms=draft_ms - read_ms,
+            verify_ms=verify_ms,
+            host_ms=total - draft_ms - verify_ms,
+            reason=plan.reason,
+            read_ms=read_ms,
+            read_n=proposal.read if proposal and read_ms else 0,
+        )
+
+    def probability(self, row: Row, token: int, position: int) -> float:
+        """The target's probability for an emitted token, given the history before it."""
+        return self.rule.probability(row, self.history[:position], token)
+
+    def _room(self, start: int) -> int:
+        """Draft tokens that fit: the pass emits one more, and nothing may go beyond budget, context or batch."""
+        return min(self._limit - start - 1, self.target.room - 1, self.target.max_rows - 1)
+
+    def _propose(self, source: Source | None, k: int, go_on: GoOn | None) -> tuple[Proposal | None, float]:
+        if source is None:
+            return None, 0.0
+        began = time.perf_counter()
+        proposal = source.propose(self.history, k, go_on)
+        if go_on is not None and self.rule.may_drop:
+            self.policy.trim(proposal)
+        return proposal, 1e3 * (time.perf_counter() - began)
+
+    def _verify(self, rows: Rows, proposal: Proposal | None) -> tuple[list[Emitted], int, Outcome]:
+        """Left to right; stateful samplers see the accepted prefix: it joins the history as it is walked."""
+        emitted: list[Emitted] = []
+        tokens: Sequence[int] = proposal.tokens if proposal else ()
+        for i, token in enumerate(tokens):
+            drawn_from = proposal.laws[i] if proposal and proposal.laws else None
+            verdict = self.rule.judge(rows[i], self.history, len(self.history), token, drawn_from)
+            self.history.append(verdict.token)
+            if verdict.token != token:
+                emitted.append(_emit(verdict, "correction", i))
+                return emitted, i, "correction"
+            emitted.append(_emit(verdict, "accepted", i))
+            if token in self.ends:
+                return emitted, i + 1, "cut"
+        verdict = self.rule.choose(rows[len(tokens)], self.history, len(self.history))
+        self.history.append(verdict.token)
+        emitted.append(_emit(verdict, "bonus" if tokens else "plain", len(tokens)))
+        return emitted, len(tokens), "bonus" if tokens else "plain"
+
+    def _observe(self, start: int, proposal: Proposal | None, accepted: int) -> None:
+        for source in self.sources:
+            own = proposal if proposal and proposal.source == source.name else None
+            source.observe(self.history, start, own, accepted)
+
+
+def _emit(verdict: Verdict, origin: Origin, row: int) -> Emitted:
+    return Emitted(verdict.token, origin, verdict.margin, row)

@@ -1,0 +1,168 @@
+"""Drafts from a small model that keeps its own KV cache.
+
+Only what the draft has not seen is decoded: after a mismatch one token, after a fully accepted round two (its own last
+draft token and the bonus). After a pause, or at the start of a reply, it first reads what it missed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+
+from backend.errors import EngineError, ErrorCode
+from backend.sampling.chain import Row
+from backend.speculation.calibration import MarginLogistic
+from backend.speculation.contracts import GoOn, Model, Proposal
+from backend.speculation.cost import PassCosts
+from backend.speculation.verify import Rule
+
+
+class DraftModel:
+    """A draft model as a source.
+
+    Args:
+        model: the draft's context.
+        rule: the request's rule; the draft draws with it, from the same chain and noise.
+        n_vocab: the target's vocabulary size; ids beyond it are never proposed.
+        ends: end-of-generation ids; drafting ends after one.
+        calibration: acceptance from margins, shared between replies.
+        costs: the draft's pass costs, shared between replies.
+    """
+
+    name = "draft"
+
+    def __init__(
+        self,
+        model: Model,
+        rule: Rule,
+        n_vocab: int,
+        ends: Collection[int],
+        calibration: MarginLogistic,
+        costs: PassCosts,
+    ) -> None:
+        self._model = model
+        self._rule = rule
+        self._width = min(n_vocab, model.n_vocab)
+        self._ends = ends
+        self._calibration = calibration
+        self._costs = costs
+        self.failed = ""
+        """Why the draft sits out, if it does (until the next reply)."""
+
+    def begin(self, history: Sequence[int]) -> None:
+        """Keep the common prefix of what the draft holds and the new prompt."""
+        keep = min(common_prefix(self._model.tokens, history), len(history) - 1)
+        self._guard(lambda: self._model.truncate(keep))
+
+    def truncate(self, n: int) -> None:
+        """See :class:`Source`."""
+        if not self.failed and self._model.length > n:
+            self._guard(lambda: self._model.truncate(n))
+
+    def unseen(self, history: Sequence[int]) -> int:
+        """See :class:`Source`."""
+        return len(history) - self._model.length
+
+    def cost(self, k: int, unseen: int) -> float:
+        """See :class:`Source`."""
+        if not self._costs.known or k <= 0:
+            return 0.0
+        return self._costs.at(max(1, unseen)) + (k - 1) * self._costs.at(1)
+
+    def expect(self, history: Sequence[int], k: int) -> list[float]:
+        """See :class:`Source`: the recent average, the margins not being known yet."""
+        room = self._model.room - self.unseen(history) + 1
+        return [self._calibration.mean] * min(k, room) if not self.failed and room > 0 else []
+
+    def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
+        """See :class:`Source`. A failing draft is cleared and tried once more, then sits out."""
+        if self.failed or k <= 0:
+            return Proposal([], self.name)
+        for attempt in (1, 2):
+            try:
+                return self._propose(history, k, go_on)
+            except EngineError as error:
+                if error.code is ErrorCode.CANCELLED:
+                    raise
+                if attempt == 2:
+                    self.failed = error.message
+                else:
+                    self._guard(self._model.clear)
+        return Proposal([], self.name)
+
+    def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
+        """Learn from the judged tokens: those accepted, and the first that was not."""
+        if proposal is None:
+            return
+        for i, feature in enumerate(proposal.features[: accepted + 1]):
+            self._calibration.observe(feature, i < accepted)
+
+    def _propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
+        out = Proposal([], self.name, laws=[])
+        start = len(history)
+        try:
+            row = self._catch_up(history, out)
+            while row is not None:
+                draw = self._rule.draft(row[: self._width], history, len(history))
+                expected = self._calibration(draw.margin)
+                # the rejection rule forbids dropping a drawn token: there this decision, made before the draw, is final
+                if go_on is not None and not go_on([*out.expected, expected]):
+                    break
+                token, law = draw.take()
+                history.append(token)
+                out.tokens.append(token)
+                out.expected.append(expected)
+                out.features.append(draw.margin)
+                assert out.laws is not None
+                out.laws.append(law)
+                if len(out.tokens) >= k or token in self._ends or self._model.room < 1:
+                    break
+                row = self._timed([token])
+            out.drafted = len(out.tokens)
+            return out
+        finally:
+            del history[start:]
+
+    def _catch_up(self, history: list[int], out: Proposal) -> Row | None:
+        missed = history[self._model.length :]
+        if max(missed) >= self._model.n_vocab:
+            self.failed = "this reply contains a token that the draft does not have"
+            return None
+        out.read = len(missed)
+        if len(missed) <= 8:
+            return self._timed(missed)
+        began = time.perf_counter()
+        row: Row = self._model.read(missed)[-1]
+        ms = 1e3 * (time.perf_counter() - began)
+        out.read_ms = ms
+        self._costs.observe(_reading_size(len(missed)), ms * _reading_size(len(missed)) / len(missed))
+        return row
+
+    def _timed(self, tokens: list[int]) -> Row:
+        began = time.perf_counter()
+        row: Row = self._model.read(tokens)[-1]
+        self._costs.observe(len(tokens), 1e3 * (time.perf_counter() - began))
+        return row
+
+    def _guard(self, action: Callable[[], None]) -> None:
+        """A draft's memory that cannot be truncated must never stop the reply: forget it all, or sit out."""
+        try:
+            action()
+        except EngineError as error:
+            try:
+                self._model.clear()
+            except EngineError:
+                self.failed = error.message
+
+
+def _reading_size(n: int) -> int:
+    """Reading costs are kept for round sizes, so that the table stays small."""
+    return max(16, 1 << (n.bit_length() - 1))
+
+
+def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    """Length of the longest common prefix."""
+    n = min(len(a), len(b))
+    if list(a[:n]) == list(b[:n]):
+        return n
+    return next(i for i in range(n) if a[i] != b[i])

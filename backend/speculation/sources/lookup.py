@@ -1,0 +1,127 @@
+"""Prompt lookup: copy what followed the longest earlier match of the last tokens (Saxena's prompt lookup decoding).
+
+An index over token pairs gives the candidates; the longest match among the most recent few wins, the latest at a tie.
+Adding a token and proposing both cost a constant number of steps, however long the conversation. What would have been
+proposed is scored against what came, whether or not it was verified, so the statistics need no exploration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from backend.speculation.calibration import BucketCounts
+from backend.speculation.contracts import GoOn, Proposal
+
+_CANDIDATES = 8
+_LONGEST = 32
+_HORIZON = 16
+
+
+class Lookup:
+    """Drafts from the conversation itself.
+
+    Args:
+        counts: acceptance statistics, shared between replies.
+        ends: end-of-generation ids; a proposal stops at the first one (included).
+    """
+
+    name = "lookup"
+
+    def __init__(self, counts: BucketCounts, ends: Collection[int]) -> None:
+        self._counts = counts
+        self._ends = ends
+        self._pairs: dict[int, list[int]] = {}
+        self._indexed: list[int] = []
+        self._open: list[int] = []
+        self._open_bucket = 0
+        self._open_at = 0
+        self._found: tuple[int, int, int] | None = None
+
+    def begin(self, history: Sequence[int]) -> None:
+        """Index ``history``; an index over a prefix of it is kept and extended."""
+        n = len(self._indexed)
+        if n > len(history) or self._indexed != list(history[:n]):
+            self._pairs, self._indexed = {}, []
+        self._open, self._found = [], None
+        self._extend(history)
+
+    def truncate(self, n: int) -> None:
+        """Nothing to do: only emitted tokens are ever indexed."""
+
+    def unseen(self, history: Sequence[int]) -> int:
+        """Always 0: the index follows the history for free."""
+        return 0
+
+    def cost(self, k: int, unseen: int) -> float:
+        """Copying costs nothing that could be measured."""
+        return 0.0
+
+    def expect(self, history: Sequence[int], k: int) -> list[float]:
+        """See :class:`Source`."""
+        _, match = self._longest(history)
+        return self._counts.expect(self._counts.bucket(match), min(k, _HORIZON)) if match else []
+
+    def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
+        """See :class:`Source`."""
+        at, match = self._longest(history)
+        if not match or k <= 0:
+            return Proposal([], self.name)
+        bucket = self._counts.bucket(match)
+        tokens = self._copy(history, at, k, len(history))
+        return Proposal(tokens, self.name, None, self._counts.expect(bucket, len(tokens)), len(tokens))
+
+    def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
+        """Score the open copy against what was emitted, then index it."""
+        for i in range(start, len(history)):
+            self._score(history, i)
+        self._extend(history)
+
+    def _score(self, history: Sequence[int], i: int) -> None:
+        if self._open_at >= len(self._open):
+            at, match = self._longest_at(history, i)
+            if not match:
+                return
+            self._open_bucket, self._open_at = self._counts.bucket(match), 0
+            self._open = self._copy(history, at, _HORIZON, i)
+        hit = self._open[self._open_at] == history[i]
+        self._counts.observe(self._open_bucket, self._open_at, hit)
+        self._open_at = self._open_at + 1 if hit else len(self._open)
+
+    def _extend(self, history: Sequence[int]) -> None:
+        for i in range(len(self._indexed), len(history)):
+            token = history[i]
+            if i > 0:
+                self._pairs.setdefault(self._indexed[-1] << 32 | token, []).append(i)
+            self._indexed.append(token)
+
+    def _longest(self, history: Sequence[int]) -> tuple[int, int]:
+        n = len(history)
+        if self._found is None or self._found[0] != n:
+            self._found = (n, *self._longest_at(history, n))
+        return self._found[1], self._found[2]
+
+    def _longest_at(self, history: Sequence[int], n: int) -> tuple[int, int]:
+        """(position after the match, match length) for the suffix ending at ``n``; length 0 = none."""
+        if n < 3:
+            return 0, 0
+        best_at = best = 0
+        seen = self._pairs.get(history[n - 2] << 32 | history[n - 1], ())
+        for end in reversed(seen[-_CANDIDATES - 1 :]):
+            if end >= n - 1:
+                continue
+            length = 2
+            while length < _LONGEST and length <= end and history[end - length] == history[n - 1 - length]:
+                length += 1
+            if length > best:
+                best_at, best = end + 1, length
+        return best_at, best
+
+    def _copy(self, history: Sequence[int], at: int, k: int, n: int) -> list[int]:
+        """Up to ``k`` tokens from ``at``; past ``n`` the copy continues in itself (a period)."""
+        out: list[int] = []
+        for i in range(at, at + k):
+            token = history[i] if i < n else out[i - n]
+            out.append(token)
+            if token in self._ends:
+                break
+        return out

@@ -110,11 +110,12 @@ def run_logged(
 
         def read() -> None:
             assert process.stdout is not None
-            for line in process.stdout:
-                sink.write(line)
-                last.append(line.rstrip())
-                del last[:-25]
-                live.step = step(line) or live.step
+            with process.stdout:
+                for line in process.stdout:
+                    sink.write(line)
+                    last.append(line.rstrip())
+                    del last[:-25]
+                    live.step = step(line) or live.step
 
         reader = threading.Thread(target=read, daemon=True)
         reader.start()

@@ -96,9 +96,7 @@ def run_exact(exact_library: Path) -> Callable[..., str]:
     def run(*args: str | Path, timeout: float = 240) -> str:
         env = os.environ | {"LLAMA_CPP_LIB_PATH": str(exact_library), "PYTHONPATH": str(ROOT)}
         command = [sys.executable, *map(str, args)]
-        done = subprocess.run(
-            command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False
-        )
+        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False)
         if done.returncode != 0:
             pytest.fail(f"{command}: exit {done.returncode}\n{done.stdout}\n{done.stderr}", pytrace=False)
         return done.stdout

@@ -1,0 +1,419 @@
+"""The set-up: what it finds, what it says, what it runs; on real files and processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from installers import bootstrap, commands, progress, system
+from installers.backends import Chain, choose
+from installers.commands import Step
+from installers.engine import build_key, installed
+from installers.environment import Environment
+from installers.exact import CPU_LIBRARY
+from installers.progress import SetupError
+
+PYPROJECT = """
+[project]
+dependencies = ["llama-cpp-python==0.3.36", "numpy>=2.0"]
+[project.scripts]
+tandem = "backend.cli:main"
+[dependency-groups]
+dev = ["pytest>=9.0"]
+"""
+
+NO_GPU = [
+    Chain("cuda", has_tools=False, no_device="no NVIDIA driver"),
+    Chain("rocm", has_tools=False, no_device="no AMD compute device"),
+    Chain("metal", has_tools=False, no_device="not an Apple silicon Mac"),
+    Chain("vulkan", has_tools=False, no_device="no graphics device"),
+]
+
+
+def chains(**changes: tuple[bool, str | None]) -> list[Chain]:
+    return [Chain(c.backend, *changes[c.backend]) if c.backend in changes else c for c in NO_GPU]
+
+
+def run_bootstrap(root: Path, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(root / "installers" / "bootstrap.py"), *args]
+    return subprocess.run(command, env=os.environ | environ, capture_output=True, text=True, timeout=60, check=False)
+
+
+# the command line
+
+
+@pytest.mark.parametrize("args", [(), ("fly",)])
+def test_without_a_known_command_it_lists_the_commands(repo_root: Path, args: tuple[str, ...]) -> None:
+    done = run_bootstrap(repo_root, *args)
+    assert done.returncode == 2
+    assert all(f"\n  {name} " in done.stderr for name in ("run", "test", "soak", "bench", "tour", "clean"))
+
+
+def test_an_unknown_backend_is_refused_before_anything_is_touched(repo_root: Path) -> None:
+    done = run_bootstrap(repo_root, "run", TANDEM_BACKEND="quantum")
+    assert done.returncode == 2
+    assert "TANDEM_BACKEND=quantum is not known" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_old_python_is_told_so() -> None:
+    assert bootstrap.python_problem((3, 11, 0)) is None
+    assert bootstrap.python_problem((3, 14, 2)) is None
+    problem = bootstrap.python_problem((3, 9, 2))
+    assert problem is not None
+    assert "3.11" in problem
+    assert "3.9" in problem
+
+
+def test_make_and_ci_are_thin_wrappers(repo_root: Path) -> None:
+    assert "make test" in (repo_root / ".ci" / "run").read_text()
+    listed = subprocess.run(
+        ["make", "-n", "run", "test", "soak", "bench", "tour", "clean"],
+        cwd=repo_root,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    wanted = [f"python3 installers/bootstrap.py {name}" for name in ("run", "test", "soak", "bench", "tour", "clean")]
+    assert [line.strip() for line in listed.splitlines()] == wanted
+
+
+# the system
+
+
+def test_a_missing_library_is_seen_and_a_present_one_too() -> None:
+    assert not system.library("libtandem-has-no-such.so.9", "nothing").present()
+    present = {"linux": "libc.so.6", "darwin": "libSystem.dylib", "win32": "kernel32.dll"}[sys.platform]
+    assert system.library(present, "libc6").present()
+
+
+def test_this_machine_has_what_the_tests_need() -> None:
+    assert [need.name for need in system.needs("test") if not need.present()] == []
+
+
+def test_advice_is_one_line_to_run() -> None:
+    missing = [
+        system.library("libEGL.so.1", "libegl1"),
+        system.library("libGL.so.1", "libgl1"),
+        system.library("libEGL_x.so.1", "libegl1"),
+    ]
+    text = system.advice(missing, "linux", debian=True)
+    assert text.splitlines()[-1].strip() == "sudo apt-get install -y libegl1 libgl1"
+    assert "libEGL.so.1" in text
+    assert "xcode-select --install" in system.advice(missing, "darwin", debian=False)
+    assert "winget install" in system.advice(missing, "win32", debian=False)
+    assert "libegl1 libgl1" in system.advice(missing, "linux", debian=False)
+
+
+def test_only_the_tour_needs_a_virtual_screen_and_fonts() -> None:
+    packages = {name: {need.package for need in system.needs(name, "linux")} for name in ("run", "tour")}
+    assert packages["run"] < packages["tour"]
+    assert packages["tour"] - packages["run"] == {
+        "xvfb",
+        "fontconfig",
+        "fonts-noto-cjk",
+        "fonts-noto-core",
+        "fonts-noto-color-emoji",
+    }
+    assert not any(need.package.startswith("lib") for need in system.needs("run", "darwin"))
+
+
+# the backend
+
+
+def test_no_gpu_means_cpu() -> None:
+    assert choose(NO_GPU, None).backend == "cpu"
+
+
+def test_a_tool_kit_without_a_device_is_not_chosen_and_the_reason_is_said() -> None:
+    choice = choose(chains(cuda=(True, "no NVIDIA driver (libcuda.so.1 cannot be loaded)")), None)
+    assert choice.backend == "cpu"
+    assert "nvcc" in choice.reason
+    assert "no NVIDIA driver" in choice.reason
+
+
+def test_a_card_without_a_tool_kit_is_said() -> None:
+    choice = choose(chains(cuda=(False, None)), None)
+    assert choice.backend == "cpu"
+    assert "nvcc" in choice.reason
+
+
+@pytest.mark.parametrize("backend", ["cuda", "rocm", "metal", "vulkan"])
+def test_tools_and_a_device_are_chosen(backend: str) -> None:
+    assert choose(chains(**{backend: (True, None)}), None).backend == backend
+
+
+def test_cuda_goes_before_vulkan() -> None:
+    assert choose(chains(vulkan=(True, None), cuda=(True, None)), None).backend == "cuda"
+
+
+def test_the_person_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CMAKE_ARGS", "-DMINE=1")
+    working = chains(cuda=(True, None))
+    assert choose(working, "cpu").backend == "cpu"
+    forced = choose(chains(cuda=(True, "no NVIDIA driver")), "cuda")
+    assert forced.forced
+    assert "-DGGML_CUDA=on" in forced.cmake_args.split()
+    assert forced.cmake_args.endswith("-DMINE=1")
+    with pytest.raises(SetupError, match="hipcc") as caught:
+        choose(working, "rocm")
+    assert caught.value.exit_code == 2
+
+
+def test_a_build_for_another_backend_is_another_build() -> None:
+    cpu, cuda = choose(NO_GPU, "cpu"), choose(chains(cuda=(True, None)), None)
+    assert build_key("e==1", cpu) == build_key("e==1", cpu)
+    assert len({build_key("e==1", cpu), build_key("e==2", cpu), build_key("e==1", cuda)}) == 3
+
+
+# the environment
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Environment:
+    """An environment that a set-up for the CPU has just finished."""
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    environment = Environment(tmp_path)
+    environment.scripts.mkdir(parents=True)
+    environment.python.write_bytes(b"")
+    environment.write_stamp("cpu", "llama.cpp for cpu")
+    return environment
+
+
+def rewrite(environment: Environment, old: str, new: str) -> None:
+    file = environment.root / "pyproject.toml"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+
+
+def test_a_finished_set_up_is_current(made: Environment) -> None:
+    assert made.is_current("cpu")
+    assert made.read_stamp()["engine"] == "llama.cpp for cpu"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("numpy>=2.0", "numpy>=2.1"), ("pytest>=9.0", "pytest>=9.1"), ("backend.cli:main", "backend.cli:x")],
+)
+def test_other_dependencies_make_it_stale(made: Environment, old: str, new: str) -> None:
+    rewrite(made, old, new)
+    assert not made.is_current("cpu")
+
+
+def test_what_is_not_installed_does_not_make_it_stale(made: Environment) -> None:
+    rewrite(made, "[project]", "# a comment\n[tool.ruff]\nline-length = 99\n[project]")
+    assert made.is_current("cpu")
+
+
+def test_another_backend_or_wheel_index_makes_it_stale(made: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not made.is_current("cuda")
+    monkeypatch.setenv("TANDEM_WHEEL_INDEX", "file:///wheels")
+    assert not made.is_current("cpu")
+
+
+def test_a_damaged_stamp_or_a_lost_python_makes_it_stale(made: Environment) -> None:
+    stamp = made.folder / "tandem-stamp.json"
+    good = stamp.read_text()
+    stamp.write_text(good[: len(good) // 2])
+    assert not made.is_current("cpu")
+    stamp.write_text(good)
+    made.python.unlink()
+    assert not made.is_current("cpu")
+
+
+def test_the_engine_is_pinned_exactly_once(made: Environment, repo_root: Path) -> None:
+    assert made.engine_requirement() == "llama-cpp-python==0.3.36"
+    assert Environment(repo_root).engine_requirement().startswith("llama-cpp-python==")
+    rewrite(made, "llama-cpp-python==", "llama-cpp-python>=")
+    with pytest.raises(SetupError, match="pin"):
+        made.engine_requirement()
+
+
+def test_the_installed_engine_is_told_from_its_files(made: Environment) -> None:
+    assert installed(made) is None
+    lib = made.site_packages() / "llama_cpp" / "lib"
+    lib.mkdir(parents=True)
+    (made.site_packages() / "llama_cpp_python-0.3.36.dist-info").mkdir()
+    (lib / "libllama.so").touch()
+    assert installed(made) == ("0.3.36", "cpu")
+    (lib / "libggml-cuda.so").touch()
+    assert installed(made) == ("0.3.36", "cuda")
+
+
+def test_the_engine_in_use_is_the_pinned_one(repo_root: Path) -> None:
+    environment = Environment(repo_root)
+    if Path(sys.prefix) != environment.folder:
+        environment.folder = Path(sys.prefix)
+    found = installed(environment)
+    assert found is not None
+    assert f"llama-cpp-python=={found[0]}" == environment.engine_requirement()
+
+
+# progress
+
+
+def test_steps_are_read_from_real_output() -> None:
+    assert progress.build_step("  [12/140] /usr/bin/c++ -DGGML -o x.o") == "[12/140]"
+    assert progress.build_step("  *** Building project with Ninja...") is None
+    assert progress.pip_step("Collecting numpy>=2.0 (from tandem)") == "collecting numpy>=2.0"
+    assert progress.pip_step("  Downloading numpy-2.3.0.whl (16 MB)") == "downloading numpy-2.3.0.whl"
+    assert progress.pip_step("[3/9] cc") == "[3/9]"
+    assert progress.clock(59.9) == "59 s"
+    assert progress.clock(188) == "3 min 08 s"
+
+
+def test_a_long_command_is_logged_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "deep" / "setup.log"
+    seen: list[str] = []
+
+    def step(line: str) -> str | None:
+        seen.append(line)
+        return progress.build_step(line)
+
+    code = "print('[1/2] one'); print('naïve'); print('[2/2] two')"
+    progress.run_logged([sys.executable, "-X", "utf8", "-c", code], "Work", log, step=step)
+    assert [line.rstrip("\n") for line in seen] == ["[1/2] one", "naïve", "[2/2] two"]
+    assert "naïve" in log.read_text(encoding="utf-8")
+    assert "Work: done in" in capsys.readouterr().out
+
+
+def test_a_failed_command_shows_its_last_words_and_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "setup.log"
+    code = "import sys; [print(i) for i in range(100)]; print('no space left', file=sys.stderr); sys.exit(3)"
+    with pytest.raises(SetupError) as caught:
+        progress.run_logged([sys.executable, "-c", code], "Work", log)
+    text = str(caught.value)
+    assert "no space left" in text
+    assert "exit 3" in text
+    assert str(log) in text
+    assert "\n50\n" not in text
+
+
+# what is run
+
+
+def test_every_check_runs_and_the_first_failure_counts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def step(name: str, code: int) -> Step:
+        body = f"import pathlib, sys; pathlib.Path({str(tmp_path / name)!r}).touch(); sys.exit({code})"
+        return Step(name, [sys.executable, "-c", body])
+
+    assert commands.run_steps([step("a", 0), step("b", 5), step("c", 7), step("d", 0)]) == 5
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["a", "b", "c", "d"]
+    printed = capfd.readouterr().out
+    assert "FAILED (exit 5)" in printed
+    assert "FAILED (exit 7)" in printed
+    assert commands.run_steps([step("e", 0)]) == 0
+
+
+def test_checks_are_linters_types_contracts_and_tests(repo_root: Path) -> None:
+    steps = commands.checks(Environment(repo_root), ["-x"])
+    assert [step.name for step in steps] == ["ruff", "mypy", "lint-imports", "pytest"]
+    assert steps[-1].command[-1] == "-x"
+
+
+@pytest.mark.parametrize(
+    ("environ", "platform", "terminal", "way"),
+    [
+        ({"DISPLAY": ":0"}, "linux", False, "window"),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", True, "window"),
+        ({"DISPLAY": ""}, "linux", True, "chat"),
+        ({}, "linux", False, "demo"),
+        ({}, "darwin", False, "window"),
+        ({}, "win32", True, "window"),
+    ],
+)
+def test_the_way_to_start(environ: dict[str, str], platform: str, terminal: bool, way: str) -> None:
+    assert commands.way_to_start(environ, platform, terminal) == way
+
+
+def test_clean_removes_caches_and_nothing_else(tmp_path: Path) -> None:
+    for name in (".venv/bin", ".mypy_cache/3.11", "backend/__pycache__", "backend/engine/__pycache__", "docs", ".git"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "file").touch()
+    assert commands.clean(tmp_path) == 0
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
+    assert left == [".git/file", "docs/file"]
+
+
+# the exact library
+
+
+@pytest.mark.parametrize(
+    ("name", "matches"),
+    [
+        ("libggml-cpu.so", True),
+        ("libggml-cpu.so.0.25.3", True),
+        ("libggml-cpu.dylib", True),
+        ("libggml-cpu.0.dylib", True),
+        ("ggml-cpu.dll", True),
+        ("libggml-cpu-haswell.so", False),
+        ("libggml-base.so", False),
+        ("libggml-cuda.so", False),
+    ],
+)
+def test_only_the_cpu_library_is_replaced(name: str, matches: bool) -> None:
+    assert bool(CPU_LIBRARY.match(name)) is matches
+
+
+DECODE = """
+import sys
+import llama_cpp as llama
+import numpy as np
+
+log = llama.llama_log_callback(lambda *a: None)
+llama.llama_log_set(log, None)
+llama.llama_backend_init()
+print("system:", llama.llama_print_system_info().decode())
+options = llama.llama_model_default_params()
+options.n_gpu_layers = 0
+model = llama.llama_model_load_from_file(sys.argv[1].encode(), options)
+vocab = llama.llama_model_get_vocab(model)
+size = llama.llama_vocab_n_tokens(vocab)
+text = b"The capital of France is Paris, and the capital of Germany is"
+tokens = (llama.llama_token * 64)()
+count = llama.llama_tokenize(vocab, text, len(text), tokens, 64, True, True)
+assert count > 8
+
+
+def rows(step):
+    options = llama.llama_context_default_params()
+    options.n_ctx, options.flash_attn_type = 512, llama.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    context = llama.llama_init_from_model(model, options)
+    found = []
+    for start in range(0, count, step):
+        part = range(start, min(start + step, count))
+        batch = llama.llama_batch_init(len(part), 0, 1)
+        batch.n_tokens = len(part)
+        for i, position in enumerate(part):
+            batch.token[i], batch.pos[i], batch.logits[i] = tokens[position], position, 1
+            batch.n_seq_id[i], batch.seq_id[i][0] = 1, 0
+        assert llama.llama_decode(context, batch) == 0
+        for i in range(len(part)):
+            found.append(np.ctypeslib.as_array(llama.llama_get_logits_ith(context, i), (size,)).copy())
+        llama.llama_batch_free(batch)
+    llama.llama_free(context)
+    return np.array(found)
+
+
+one_by_one = rows(1)
+assert np.isfinite(one_by_one).all() and one_by_one.std() > 0.1
+print("difference:", max(float(np.abs(one_by_one - rows(step)).max()) for step in (2, 3, count)))
+print("loaded:", sorted({l.split()[-1] for l in open("/proc/self/maps") if "ggml-cpu" in l}))
+"""
+
+
+@pytest.mark.model
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the loaded libraries from /proc")
+def test_the_exact_library_gives_the_same_bits_for_every_batch_size(
+    run_exact: Callable[..., str], exact_library: Path, smollm2: Path
+) -> None:
+    printed = dict(line.split(": ", 1) for line in run_exact("-c", DECODE, smollm2).splitlines())
+    assert "LLAMAFILE" not in printed["system"]
+    assert str(exact_library) in printed["loaded"]
+    assert "site-packages" not in printed["loaded"]
+    assert float(printed["difference"]) == 0.0

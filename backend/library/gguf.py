@@ -39,8 +39,8 @@ class GgufFacts:
     """A model's facts. Sizes in bytes; counts are 0 and ids None where the file does not say.
 
     ``vocab_hash`` is the SHA-256 over every token's length (8 bytes, little-endian) and bytes, in id order: equal
-    hashes mean equal vocabularies. ``add_bos`` and the like are what llama.cpp makes of the file, its defaults included.
-    Attributes that vary by layer (``n_head_kv``) hold the largest.
+    hashes mean equal vocabularies. ``add_bos`` and the like are what llama.cpp makes of the file, its defaults
+    included. Attributes that vary by layer (``n_head_kv``) hold the largest.
     """
 
     files: tuple[Path, ...]

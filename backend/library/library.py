@@ -1,0 +1,272 @@
+"""The library: every model that can be named, where it lies, and what it is.
+
+Ids: ``id`` or ``id:QUANT`` of the catalogue, a slug of the file's name for own and found files, and those that a parent
+process hands over in the environment (files named on a command line).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from backend.errors import EngineError, ErrorCode
+from backend.library.catalogue import Catalogue, CatalogueModel, Starter, Variant, load_catalogue
+from backend.library.gguf import GgufFacts, split_parts
+from backend.library.local import FactsIndex, LocalModel, OwnFiles, Source, find_gguf, group, hub_cache_files
+from backend.library.paths import models_dir
+from backend.protocol import MODELS_VARIABLE
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryModel:
+    """One model, installed or not. ``size`` in bytes (None where unknown); ``problem`` says why it cannot be used."""
+
+    id: str
+    name: str
+    source: Source
+    installed: bool
+    files: tuple[Path, ...]
+    missing: tuple[str, ...]
+    size: int | None
+    quant: str
+    entry: CatalogueModel | None = None
+    variant: Variant | None = None
+    facts: GgufFacts | None = None
+    problem: EngineError | None = None
+
+    @property
+    def state(self) -> Literal["installed", "incomplete", "available", "broken"]:
+        """``broken``: the files are there, but they are not a usable model."""
+        if self.problem is not None and self.installed:
+            return "broken"
+        if self.installed:
+            return "installed"
+        return "incomplete" if len(self.missing) < len(self.files) or self.source != "catalogue" else "available"
+
+    def as_local(self) -> LocalModel:
+        """The files alone."""
+        return LocalModel(self.id, self.files, self.missing, self.source)
+
+
+class Library:
+    """A view of the catalogue and of the files on this machine; each call looks at the disk anew.
+
+    ``problem`` is what is wrong with the person's own catalogue, if anything (the built-in one is used then).
+    """
+
+    def __init__(self, hub_cache: Path | None = None) -> None:
+        self.catalogue: Catalogue
+        self.catalogue, self.problem = load_catalogue()
+        self._hub_cache = hub_cache or hub_cache_dir()
+
+    def models(self, *, test_only: bool = False) -> list[LibraryModel]:
+        """Every model with its facts where its files are there, catalogue first.
+
+        Raises:
+            EngineError: ``NOT_WRITABLE`` (the data folder), ``BAD_REQUEST`` (the environment variable).
+        """
+        index = FactsIndex()
+        found = [m for m in self._entries() if test_only or not (m.entry and m.entry.test_only)]
+        models = [self._with_facts(m, index) for m in found]
+        index.save()
+        return models
+
+    def find(self, model_id: str) -> LibraryModel:
+        """The model of that id, with facts.
+
+        Raises:
+            EngineError: ``MODEL_UNKNOWN`` with near matches.
+        """
+        index = FactsIndex()
+        model = self._with_facts(self._find(model_id), index)
+        index.save()
+        return model
+
+    def resolve(self, model_id: str) -> Path:
+        """The path to load: the file, or the first part of a split one.
+
+        Raises:
+            EngineError: ``MODEL_UNKNOWN`` with near matches; ``FILE_MISSING`` when it is not downloaded or parts are
+                missing; ``FILE_TRUNCATED`` or ``FILE_DAMAGED`` when a file has not the published size.
+        """
+        model = self._find(model_id)
+        if model.missing:
+            raise _missing(model)
+        _check_sizes(model)
+        return model.files[0]
+
+    def starter(self) -> Starter:
+        """The pair that is proposed first."""
+        if self.catalogue.starter is None:
+            raise EngineError(ErrorCode.MODEL_UNKNOWN, "The catalogue names no starter pair; name the models instead.")
+        return self.catalogue.starter
+
+    def add(self, path: Path) -> LibraryModel:
+        """Add a file from disk (any part of a split model).
+
+        Raises:
+            EngineError: what reading it raises, ``NOT_WRITABLE``.
+        """
+        taken = {m.id for m in self._entries() if m.source != "own"}
+        return self.find(OwnFiles().add(path, taken).id)
+
+    def remove(self, model_id: str) -> None:
+        """Forget an own file; the file itself stays.
+
+        Raises:
+            EngineError: ``MODEL_UNKNOWN`` when no own file has that id.
+        """
+        if not OwnFiles().remove(model_id):
+            raise self._unknown(model_id)
+
+    # -----------------------------------------------------------------------------------------------------------------
+
+    def _find(self, model_id: str) -> LibraryModel:
+        known = self._entries()
+        match = next((m for m in known if m.id == model_id), None)
+        if match:
+            return match
+        named = self.catalogue.find(model_id)  # id:QUANT of the default variant, or in other letter case
+        if named:
+            wanted = named[0].variant_id(named[1])
+            return next(m for m in known if m.id == wanted)
+        raise self._unknown(model_id)
+
+    def _unknown(self, model_id: str) -> EngineError:
+        ids = [m.id for m in self._entries() if not (m.entry and m.entry.test_only)]
+        near = difflib.get_close_matches(model_id, ids, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else "see 'tandem models list'."
+        return EngineError(
+            ErrorCode.MODEL_UNKNOWN,
+            f"No model is called {model_id!r}; {hint}",
+            {"model": model_id, "near": near},
+        )
+
+    def _entries(self) -> list[LibraryModel]:
+        """Every model without facts; the first of an id wins, files of the catalogue are not listed again."""
+        hub = list(hub_cache_files(self._hub_cache))
+        by_name = {(repo, name): path for repo, name, path in hub}
+        models = [_given(i, p) for i, p in _given_files().items()]
+        for entry in self.catalogue.models:
+            models += [_catalogue_model(entry, variant, by_name) for variant in entry.variants]
+        models += [_plain(m) for m in OwnFiles().models()]
+        claimed = {p for m in models for p in m.files}
+        ids = {m.id for m in models}
+        places: list[tuple[Source, list[Path]]] = [
+            ("models_dir", list(find_gguf(models_dir()))),
+            ("hub_cache", [path for _, _, path in hub]),
+        ]
+        for source, paths in places:
+            for local in group([p for p in paths if p not in claimed], source, ids):
+                models.append(_plain(local))
+                ids.add(local.id)
+        return list({m.id: m for m in reversed(models)}.values())[::-1]
+
+    def _with_facts(self, model: LibraryModel, index: FactsIndex) -> LibraryModel:
+        if model.missing:
+            return model if model.source == "catalogue" else replace(model, problem=_missing(model))
+        try:
+            _check_sizes(model)
+            facts = index.facts(model.as_local())
+        except EngineError as error:
+            return replace(model, problem=error)
+        return replace(model, facts=facts, quant=model.quant or facts.quant)
+
+
+def hub_cache_dir() -> Path:
+    """The hub's own cache, by its own environment variables."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def _given_files() -> dict[str, Path]:
+    text = os.environ.get(MODELS_VARIABLE)
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+        return {str(i): Path(p) for i, p in value.items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST,
+            f"The environment variable {MODELS_VARIABLE} must hold a JSON object of ids and paths ({error}).",
+        ) from error
+
+
+def _given(model_id: str, path: Path) -> LibraryModel:
+    parts = tuple(split_parts(path))
+    return _plain(LocalModel(model_id, parts, tuple(p.name for p in parts if not p.is_file()), "given"))
+
+
+def _plain(local: LocalModel) -> LibraryModel:
+    return LibraryModel(
+        id=local.id,
+        name=local.files[0].stem,
+        source=local.source,
+        installed=not local.missing,
+        files=local.files,
+        missing=local.missing,
+        size=_size(local.files),
+        quant="",
+    )
+
+
+def _catalogue_model(entry: CatalogueModel, variant: Variant, hub: dict[tuple[str, str], Path]) -> LibraryModel:
+    files = tuple(_catalogue_file(entry, f.name, hub) for f in variant.files)
+    missing = tuple(p.name for p in files if not p.is_file())
+    return LibraryModel(
+        id=entry.variant_id(variant),
+        name=entry.name,
+        source="catalogue",
+        installed=not missing,
+        files=files,
+        missing=missing,
+        size=variant.size if missing else _size(files),
+        quant=variant.quant,
+        entry=entry,
+        variant=variant,
+    )
+
+
+def _catalogue_file(entry: CatalogueModel, name: str, hub: dict[tuple[str, str], Path]) -> Path:
+    placed = models_dir() / Path(name).name
+    return placed if placed.is_file() else hub.get((entry.repo or "", name), placed)
+
+
+def _size(files: tuple[Path, ...]) -> int | None:
+    present = [p for p in files if p.is_file()]
+    return sum(p.stat().st_size for p in present) if present else None
+
+
+def _check_sizes(model: LibraryModel) -> None:
+    """Compare with the published sizes; quick, and it catches a download that another program broke off."""
+    for path, published in zip(model.files, model.variant.files if model.variant else (), strict=False):
+        size = path.stat().st_size
+        if published.size is not None and size != published.size:
+            short = size < published.size
+            raise EngineError(
+                ErrorCode.FILE_TRUNCATED if short else ErrorCode.FILE_DAMAGED,
+                f"The model file {path.name} has {size:,} bytes instead of {published.size:,}; "
+                f"delete it and run 'tandem models get {model.id}'.",
+                {"path": str(path), "size": size, "expected": published.size},
+            )
+
+
+def _missing(model: LibraryModel) -> EngineError:
+    names = ", ".join(model.missing)
+    if model.source == "catalogue":
+        what, todo = "is not downloaded yet", f"run 'tandem models get {model.id}'"
+    elif len(model.files) > 1:
+        what, todo = f"lacks {names}", "put the missing parts beside the others"
+    else:
+        what, todo = f"has lost its file {model.files[0]}", "put it back or add the model again"
+    return EngineError(
+        ErrorCode.FILE_MISSING,
+        f"The model {model.id} {what}; {todo}.",
+        {"model": model.id, "missing": list(model.missing), "folder": str(model.files[0].parent)},
+    )

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from huggingface_hub import constants
+
 from backend.errors import EngineError, ErrorCode
 from backend.library.catalogue import Catalogue, CatalogueModel, Starter, Variant, load_catalogue
 from backend.library.gguf import GgufFacts, split_parts
@@ -179,8 +181,10 @@ class Library:
 
 def hub_cache_dir() -> Path:
     """The hub's own cache, by its own environment variables."""
-    from huggingface_hub import constants
-
+    if cache := os.environ.get("HF_HUB_CACHE"):
+        return Path(cache).expanduser()
+    if home := os.environ.get("HF_HOME"):
+        return Path(home).expanduser() / "hub"
     return Path(constants.HF_HUB_CACHE)
 
 

@@ -1,0 +1,225 @@
+"""``tandem models``: list, get, add and requantize models on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from backend.errors import EngineError, ErrorCode
+from backend.library.hub import download
+from backend.library.library import Library, LibraryModel
+from backend.library.progress import Meter
+
+_STARTER = "starter"
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``models`` and its commands; each sets ``run``, a function of the arguments that gives the exit code."""
+    models = subparsers.add_parser("models", help="list, get, add and requantize models")
+    commands = models.add_subparsers(dest="models_command", required=True, metavar="COMMAND")
+
+    listing = commands.add_parser("list", help="models of the catalogue and on this machine")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    listing.add_argument("--all", action="store_true", help="also the models that only the tests use")
+    listing.set_defaults(run=_guarded(_list))
+
+    get = commands.add_parser("get", help="download models and check them")
+    get.add_argument("ids", nargs="+", metavar="ID", help="id, id:QUANT, or 'starter' for the starter pair")
+    get.set_defaults(run=_guarded(_get))
+
+    add = commands.add_parser("add", help="add GGUF files from disk")
+    add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
+    add.set_defaults(run=_guarded(_add))
+
+    requantize = commands.add_parser("requantize", help="write a copy of a model in another tensor type")
+    requantize.add_argument("source", metavar="SRC", help="id or path")
+    requantize.add_argument("type", metavar="TYPE", help="such as Q4_0, Q2_K, Q8_0, BF16")
+    requantize.add_argument("out", metavar="OUT", nargs="?", type=Path, help="default: beside the source")
+    requantize.set_defaults(run=_guarded(_requantize))
+
+
+def _guarded(command: Any) -> Any:
+    """One sentence on stderr and a non-zero exit for what the surroundings did wrong."""
+
+    def run(args: argparse.Namespace) -> int:
+        try:
+            code: int = command(args)
+            return code
+        except EngineError as error:
+            print(f"tandem: {error.message}", file=sys.stderr)
+            return 1
+        except KeyboardInterrupt:
+            print("\ntandem: stopped; nothing half-written was kept.", file=sys.stderr)
+            return 130
+
+    return run
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _list(args: argparse.Namespace) -> int:
+    library = Library()
+    models = library.models(test_only=args.all)
+    if library.problem:
+        print(f"tandem: {library.problem.message}", file=sys.stderr)
+    if args.json:
+        print(json.dumps({"models": [_as_json(m) for m in models]}, indent=1, ensure_ascii=False))
+        return 0
+    rows = [("ID", "QUANT", "SIZE", "STATE", "LICENCE")]
+    rows += [(m.id, m.quant or "-", _size(m.size), m.state, _licence(m)) for m in models]
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for model in models:
+        if model.problem:
+            print(f"{model.id}: {model.problem.message}", file=sys.stderr)
+    return 0
+
+
+def _as_json(model: LibraryModel) -> dict[str, Any]:
+    facts = model.facts
+    return {
+        "id": model.id,
+        "name": model.name,
+        "source": model.source,
+        "state": model.state,
+        "quant": model.quant,
+        "size": model.size,
+        "files": [str(p) for p in model.files if p.is_file()],
+        "missing": list(model.missing),
+        "kind": facts.kind if facts else None,
+        "architecture": facts.architecture if facts else None,
+        "n_params": facts.n_params if facts else None,
+        "context_length": facts.context_length if facts else None,
+        "drafts": list(model.entry.drafts) if model.entry else [],
+        "licence": model.entry.licence.model_dump() if model.entry and model.entry.licence else None,
+        "problem": model.problem.message if model.problem else None,
+    }
+
+
+def _licence(model: LibraryModel) -> str:
+    return model.entry.licence.name if model.entry and model.entry.licence else "-"
+
+
+def _size(size: int | None) -> str:
+    return "?" if size is None else f"{size / 1e9:.2f} GB"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _get(args: argparse.Namespace) -> int:
+    library = Library()
+    ids: list[str] = []
+    for wanted in args.ids:
+        starter = library.starter() if wanted == _STARTER else None
+        ids += [starter.target, starter.draft] if starter else [wanted]
+    for model_id in dict.fromkeys(ids):
+        _get_one(library, model_id)
+    return 0
+
+
+def _get_one(library: Library, model_id: str) -> None:
+    named = library.catalogue.find(model_id)
+    if named is None:
+        path = library.resolve(model_id)  # an own file, or the error that names near matches
+        print(f"{model_id}: {path}; your own file, there is no published hash to check it with")
+        return
+    entry, variant = named
+    line = _Line(model_id)
+    paths = download(entry, variant, line.show, threading.Event(), line.say)
+    line.end()
+    size = sum(p.stat().st_size for p in paths)
+    print(f"{model_id}: {paths[0]} ({_size(size)}), verified")
+
+
+class _Line:
+    """A progress line that rewrites itself on a terminal, and one line every ten seconds elsewhere."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._terminal = sys.stderr.isatty()
+        self._next = 0.0
+        self._open = False
+
+    def show(self, done: int, total: int, speed: float) -> None:
+        """Bytes done, bytes in all, bytes per second."""
+        now = time.monotonic()
+        if not self._terminal and now < self._next and done < total:
+            return
+        self._next = now + 10
+        share = f"{100 * done / total:5.1f} %" if total else "  ?   "
+        left = f", {_duration((total - done) / speed)} left" if speed > 0 and done < total else ""
+        rate = f"{speed / 1e6:.1f} MB/s" if speed > 0 else "…"
+        text = f"{self._label}: {share} of {_size(total)}, {rate}{left}"
+        if self._terminal:
+            width = max(os.get_terminal_size(sys.stderr.fileno()).columns - 1, 20)
+            print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)
+            self._open = True
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def say(self, sentence: str) -> None:
+        """A sentence on a line of its own."""
+        self.end()
+        print(f"{self._label}: {sentence}", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Close the line."""
+        if self._open:
+            print(file=sys.stderr, flush=True)
+            self._open = False
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _add(args: argparse.Namespace) -> int:
+    library = Library()
+    failed = 0
+    for path in args.paths:
+        try:
+            model = library.add(path)
+        except EngineError as error:
+            print(f"tandem: {error.message}", file=sys.stderr)
+            failed = 1
+            continue
+        kind = model.facts.kind if model.facts else "model"
+        note = "" if kind == "model" else f"; note: it is of the kind '{kind}' and cannot be loaded as a model"
+        print(f"{model.id}: {model.quant}, {_size(model.size)}{note}")
+    return failed
+
+
+def _requantize(args: argparse.Namespace) -> int:
+    # the engine's library is loaded only when it is needed
+    from backend.engine.cancel import CancelFlag
+    from backend.engine.quantize import quantize
+
+    given = Path(args.source).expanduser()
+    source = given if given.is_file() else Library().resolve(args.source)
+    out = args.out or source.with_name(f"{source.stem}-{args.type.lower()}.gguf")
+    if out.resolve() == source.resolve():
+        raise EngineError(ErrorCode.BAD_REQUEST, "The copy would overwrite its source; name another file.")
+    line = _Line(out.name)
+    size = source.stat().st_size
+
+    def progress(fraction: float) -> None:
+        meter.at(int(fraction * size))
+
+    meter = Meter(size, line.show)
+    quantize(source, out, args.type.upper(), progress, CancelFlag())
+    line.end()
+    print(f"{out} ({_size(out.stat().st_size)})")
+    return 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,24 +19,26 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 ROOT = Path(__file__).resolve().parent.parent
 
-MODELS = {
-    "smollm2": "SmolLM2-135M-Instruct.Q4_1.gguf",
-    "gemma3-270m": "gemma-3-270m-q4_k_m.gguf",
-    "starter-target": "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-    "starter-draft": "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
-}
 
+def _model(model_id: str) -> Path:
+    from backend.errors import EngineError
+    from backend.library.library import Library
 
-def _model(name: str) -> Path:
-    from backend.library.paths import models_dir
-
-    path = models_dir() / MODELS[name]
-    if not path.is_file():
+    try:
+        return Library().resolve(model_id)
+    except EngineError as error:
         pytest.fail(
-            f"{path} is missing; get it with 'python -m backend.cli models get starter smollm2 gemma3-270m'",
+            f"{error.message} (the tests need: python -m backend.cli models get starter smollm2 gemma3-270m)",
             pytrace=False,
         )
-    return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _session_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fixtures that live longer than one test keep away from the person's own data folder too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANDEM_HOME", str(tmp_path_factory.mktemp("tandem-home")))
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -67,13 +69,13 @@ def gemma3_270m() -> Path:
 @pytest.fixture(scope="session")
 def starter_target() -> Path:
     """Qwen2.5-Coder 1.5B, Q4_K_M: the target of the starter pair."""
-    return _model("starter-target")
+    return _model("qwen2.5-coder-1.5b")
 
 
 @pytest.fixture(scope="session")
 def starter_draft() -> Path:
     """Qwen2.5-Coder 0.5B, Q4_K_M: the draft of the starter pair."""
-    return _model("starter-draft")
+    return _model("qwen2.5-coder-0.5b")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from backend.protocol import Delta, Finished, FinishReason, Timings, TokenRecord
 from backend.sampling.chain import Row
 from backend.speculation import statistics
 from backend.speculation.round import Emitted, Round, Rounds
-from backend.text import TextStream
+from backend.text import Released, TextStream
 
 
 class Generation:
@@ -36,7 +36,7 @@ class Generation:
         self,
         rounds: Rounds,
         vocab: Vocab,
-        text: TextStream,
+        text: TextStream[TokenRecord],
         timings: Timings,
         *,
         max_tokens: int,
@@ -59,6 +59,8 @@ class Generation:
         self._plain_ms = plain_ms
         self._on_round = on_round
         self._ended_by_token = False
+        self._shown = 0
+        """Tokens fed to the text and not dropped by a stop string."""
 
     def first(self, row: Row) -> Delta:
         """The prompt's own token."""
@@ -114,8 +116,9 @@ class Generation:
             end = emitted.token in self._ends
             payload = self._record(done, emitted, done.start + i)
             released = self._text.feed(b"" if end else self._vocab.piece(emitted.token), payload)
+            self._shown += 1 - released.dropped
             pieces.append(released.text)
-            tokens += [replace(t, n_bytes=n) if n else t for t, n in released.tokens]
+            tokens += _sized(released)
             if released.stopped or end:
                 self._ended_by_token = end
                 return self._finish("stop", pieces, tokens, done)
@@ -129,9 +132,10 @@ class Generation:
         self.reason = reason
         released = self._text.finish()
         pieces.append(released.text)
-        tokens += [replace(t, n_bytes=n) if n else t for t, n in released.tokens]
+        tokens += _sized(released)
+        self._shown -= released.dropped
         history = self.rounds.history
-        dropped = len(history) - self.start - self._text.emitted
+        dropped = len(history) - self.start - self._shown
         self.timings.predicted_n -= dropped
         self.timings.discarded += dropped
         # a token that straddles a stop string is cut from memory too: its bytes are not the reply's
@@ -147,6 +151,10 @@ class Generation:
             p = self.rounds.probability(done.rows[emitted.row], emitted.token, position)
         source = done.proposal.source if done.proposal and emitted.origin != "plain" else None
         return TokenRecord(emitted.token, 0, emitted.origin, source, done.index, position, p, emitted.margin)
+
+
+def _sized(released: Released[TokenRecord]) -> list[TokenRecord]:
+    return [replace(token, n_bytes=n) if n else token for token, n in released.tokens]
 
 
 def copy_timings(timings: Timings) -> Timings:

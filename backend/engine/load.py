@@ -16,7 +16,7 @@ from backend.engine.devices import default_threads, has_gpu
 from backend.engine.template import ChatTemplate
 from backend.engine.vocab import Vocab, check_draft
 from backend.errors import EngineError, ErrorCode
-from backend.library.gguf import GgufFacts, read_facts
+from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.protocol import LoadOptions, ModelInfo
 
 Progress = Callable[[str, float], None]
@@ -41,8 +41,7 @@ class LoadedModel:
         self.facts = facts
         self.info = info
         self.context = context
-        vocab = llama_cpp.llama_model_get_vocab(pointer)
-        self.vocab = Vocab(vocab)
+        self.vocab = Vocab(pointer)
         source = llama_cpp.llama_model_chat_template(pointer, None)
         self.template = ChatTemplate(source.decode("utf-8", "replace") if source else None, self.vocab)
 
@@ -98,14 +97,9 @@ def _load(
     progress: Progress,
     flag: CancelFlag,
 ) -> LoadedModel:
-    facts = read_facts(path)
-    if facts.kind != "model":
-        raise EngineError(
-            ErrorCode.DRAFT_INCOMPATIBLE if phase == "draft" else ErrorCode.MODEL_UNSUPPORTED,
-            f"{path.name} is not a language model of its own but a {facts.kind.replace('_', ' ')} file "
-            f"(architecture {facts.architecture}). Choose a complete model.",
-            {"file": path.name, "kind": facts.kind},
-        )
+    facts = read_model(split_parts(path))
+    if (unfit := unfit_kind(facts)) is not None:
+        raise unfit
     llama_cpp.llama_backend_init()
     layers = (999 if has_gpu() else 0) if gpu_layers is None else gpu_layers
     model = _load_weights(path, options, layers, lambda f: progress(phase, f), flag)
@@ -225,7 +219,7 @@ def probe(context: Context, vocab: Vocab) -> str:
         Why it is limited, or an empty string.
     """
     sequence = context.sequence()
-    token = max(vocab.bos, 0)
+    token = vocab.bos or 0
     for rollback, n in ((None, 12), (_SNAPSHOTS, _SNAPSHOTS + 1)):
         sequence.clear()
         sequence.append([token] * 4, 1)

@@ -1,0 +1,328 @@
+"""The worker's HTTP routes. Nothing here decodes or waits for the engine: it hands out jobs and writes their events."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import (
+    PROTOCOL,
+    Comparison,
+    DraftRequest,
+    Finished,
+    LoadProgress,
+    LoadRequest,
+    PromptProgress,
+    ReplyEvent,
+    Speculation,
+)
+from backend.server import openai, sse
+from backend.server.auth import BodyTooLargeError
+from backend.server.host import Host
+from backend.server.jobs import Job
+from backend.server.shapes import Completion, finished_fields, merge
+from backend.wire import dump
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_STATE_EVERY = 0.1
+"""Seconds between two states on ``/x/events``: a person reads no more than ten a second."""
+_HEARTBEAT = 2.0
+_FIRST_EVENT = 10.0
+"""After so long without an event a stream begins anyway, so that the client sees that it is served."""
+_RETRY_AFTER = 2
+_STATUS = {
+    ErrorCode.BAD_REQUEST: 400,
+    ErrorCode.UNSUPPORTED_CONTENT: 400,
+    ErrorCode.CONTEXT_FULL: 400,
+    ErrorCode.TEMPLATE_FAILED: 400,
+    ErrorCode.UNAUTHORIZED: 401,
+    ErrorCode.NO_MODEL: 404,
+    ErrorCode.MODEL_UNKNOWN: 404,
+    ErrorCode.FILE_MISSING: 404,
+    ErrorCode.DRAFT_INCOMPATIBLE: 409,
+    ErrorCode.BUSY: 429,
+    ErrorCode.CANCELLED: 499,
+}
+
+
+def private_app(host: Host) -> Starlette:
+    """Everything, for the window and the terminal (put behind ``auth.Guard``)."""
+    r = Routes(host)
+    return _app(
+        *_public_routes(r),
+        Route("/x/models/load", r.load, methods=["POST"]),
+        Route("/x/models/unload", r.unload, methods=["POST"]),
+        Route("/x/draft", r.draft, methods=["POST"]),
+        Route("/x/speculation", r.speculation, methods=["PUT"]),
+        Route("/x/state", r.state, methods=["GET"]),
+        Route("/x/events", r.events, methods=["GET"]),
+        Route("/x/count", r.count, methods=["POST"]),
+        Route("/x/compare", r.compare, methods=["POST"]),
+        Route("/x/jobs/{job}", r.cancel, methods=["DELETE"]),
+    )
+
+
+def public_app(host: Host) -> Starlette:
+    """Only what other programs may use (put behind ``auth.Guard`` with a key of its own)."""
+    return _app(*_public_routes(Routes(host)))
+
+
+class Routes:
+    """The handlers."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def health(self, _request: Request) -> Response:
+        """Alive; answers before the engine's library is loaded."""
+        return JSONResponse({"status": "ok", "protocol": PROTOCOL, "version": self._host.state().version})
+
+    async def models(self, _request: Request) -> Response:
+        """The loaded target, in OpenAI's list."""
+        name = self._host.model_id
+        entry = {"id": name, "object": "model", "created": int(time.time()), "owned_by": "tandem"}
+        return JSONResponse({"object": "list", "data": [entry] if name is not None else []})
+
+    async def chat(self, request: Request) -> Response:
+        """``/v1/chat/completions``."""
+        body = await _body(request)
+        job_id = openai.take_job_id(body)
+        stream, usage = openai.wants_stream(body)
+        wanted = openai.reply_request(body)
+        await self._host.started()
+        job = self._host.reply(wanted, job_id)
+        completion = Completion(job.id, self._host.model_id or "")
+        batches = job.outbox.batches(_FIRST_EVENT)
+        if stream:
+            first = await self._watched(request, job, anext(batches, []))
+            completion.model = self._host.model_id or ""
+            return self._stream(job, _chunks(completion, first, batches, usage))
+        events = await self._watched(request, job, _collect(batches))
+        completion.model = self._host.model_id or ""
+        return JSONResponse(completion.whole(events))
+
+    async def load(self, request: Request) -> Response:
+        """``/x/models/load``."""
+        body = await _body(request)
+        job_id = openai.take_job_id(body)
+        wanted = openai.validate(LoadRequest, body)
+        await self._host.started()
+        return self._progress_stream(self._host.load(wanted, job_id))
+
+    async def draft(self, request: Request) -> Response:
+        """``/x/draft``."""
+        body = await _body(request)
+        job_id = openai.take_job_id(body)
+        wanted = openai.validate(DraftRequest, body)
+        await self._host.started()
+        return self._progress_stream(self._host.set_draft(wanted, job_id))
+
+    async def unload(self, request: Request) -> Response:
+        """``/x/models/unload``."""
+        await _body(request)
+        await self._host.started()
+        job = self._host.unload()
+        await self._watched(request, job, _collect(job.outbox.batches()))
+        return JSONResponse(dump(self._host.state()))
+
+    async def speculation(self, request: Request) -> Response:
+        """``/x/speculation``."""
+        self._host.set_speculation(openai.validate(Speculation, await _body(request)))
+        return JSONResponse(dump(self._host.state()))
+
+    async def state(self, _request: Request) -> Response:
+        """``/x/state``."""
+        return JSONResponse(dump(self._host.state()))
+
+    async def events(self, _request: Request) -> Response:
+        """``/x/events``."""
+        return sse.JobStream(self._news(), lambda: None)
+
+    async def count(self, request: Request) -> Response:
+        """``/x/count``."""
+        body = await _body(request)
+        messages, kwargs = openai.messages(body), openai.template_kwargs(body)
+        await self._host.started()
+        job = self._host.count(messages, kwargs)
+        ((tokens, n_ctx),) = await self._watched(request, job, _collect(job.outbox.batches()))
+        return JSONResponse({"tokens": tokens, "n_ctx": n_ctx})
+
+    async def compare(self, request: Request) -> Response:
+        """``/x/compare``."""
+        body = await _body(request)
+        job_id = openai.take_job_id(body)
+        wanted = openai.reply_request(body)
+        await self._host.started()
+        job = self._host.compare(wanted, job_id)
+        return self._stream(job, _named(job, _compare_messages))
+
+    async def cancel(self, request: Request) -> Response:
+        """``DELETE /x/jobs/{id}``; also right when the job has ended, or has not arrived yet."""
+        self._host.cancel(request.path_params["job"])
+        return Response(status_code=204)
+
+    # -- inside
+
+    def _stream(self, job: Job, content: AsyncIterator[str]) -> Response:
+        return sse.JobStream(content, lambda: self._host.release(job))
+
+    def _progress_stream(self, job: Job) -> Response:
+        async def content() -> AsyncIterator[str]:
+            failed = False
+            async for text in _named(job, _newest_progress):
+                failed = text.startswith("event: error")
+                yield text
+            if not failed:
+                yield sse.event("ready", dump(self._host.state()))
+
+        return self._stream(job, content())
+
+    async def _news(self) -> AsyncIterator[str]:
+        with self._host.events.subscription() as outbox:
+            yield sse.event("state", dump(self._host.state()))
+            async for batch in outbox.batches(_HEARTBEAT):
+                for heard in batch:
+                    if heard is not None:
+                        yield sse.event("round", {"job": heard[0], "round": dump(heard[1])})
+                if not batch or None in batch:
+                    yield sse.event("state", dump(self._host.state()))
+                await asyncio.sleep(_STATE_EVERY)
+
+    async def _watched(self, request: Request, job: Job, work: Awaitable[T]) -> T:
+        """The result of ``work``; if the client goes away first, its job is cancelled."""
+        task = asyncio.ensure_future(work)
+        gone = asyncio.ensure_future(_disconnected(request))
+        try:
+            await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise EngineError(ErrorCode.CANCELLED, "The client closed the connection.")
+            return task.result()
+        except BaseException:
+            self._host.release(job)
+            raise
+        finally:
+            for future in (task, gone):
+                future.cancel()
+                with suppress(asyncio.CancelledError, EngineError):
+                    await future
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    return openai.parse_json(await request.body())
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _collect(batches: AsyncIterator[list[T]]) -> list[T]:
+    return [event async for batch in batches for event in batch]
+
+
+async def _chunks(
+    completion: Completion, first: list[ReplyEvent], batches: AsyncIterator[list[ReplyEvent]], usage: bool
+) -> AsyncIterator[str]:
+    """The stream of one answer: chunks, perhaps the usage, ``[DONE]``; or an error and nothing after it."""
+    batch = first
+    try:
+        while True:
+            for event in merge(batch):
+                yield sse.data(completion.chunk(event))
+                if usage and isinstance(event, Finished):
+                    yield sse.data(completion.usage_chunk(event.timings))
+            if not batch:
+                yield sse.PING
+            try:
+                batch = await anext(batches)
+            except StopAsyncIteration:
+                break
+    except EngineError as error:
+        yield sse.data(error.to_wire())
+        return
+    yield sse.DONE
+
+
+async def _named(job: Job, messages: Callable[[list[Any]], list[tuple[str, Any]]]) -> AsyncIterator[str]:
+    """A job's events as named messages; an error is the last one."""
+    try:
+        async with aclosing(job.outbox.batches()) as batches:
+            async for batch in batches:
+                if not batch:
+                    yield sse.PING
+                for name, value in messages(batch):
+                    yield sse.event(name, value)
+    except EngineError as error:
+        yield sse.event("error", error.to_wire())
+
+
+def _newest_progress(batch: list[LoadProgress]) -> list[tuple[str, Any]]:
+    newest = {progress.phase: progress for progress in batch}
+    return [("progress", dump(progress)) for progress in newest.values()]
+
+
+def _compare_messages(batch: list[tuple[str, ReplyEvent] | Comparison]) -> list[tuple[str, Any]]:
+    sides: dict[str, list[ReplyEvent]] = {}
+    for item in batch:
+        if isinstance(item, tuple):
+            sides.setdefault(item[0], []).append(item[1])
+    said = [_side_message(side, event) for side, events in sides.items() for event in merge(events)]
+    return said + [("result", dump(item)) for item in batch if isinstance(item, Comparison)]
+
+
+def _side_message(side: str, event: ReplyEvent) -> tuple[str, Any]:
+    if isinstance(event, PromptProgress):
+        return "progress", {"side": side} | dump(event)
+    if isinstance(event, Finished):
+        return "finished", {"side": side, "timings": dump(event.timings)} | finished_fields(event)
+    return "delta", {"side": side, "text": event.text, "timings": dump(event.timings)}
+
+
+def _public_routes(r: Routes) -> list[Route]:
+    return [
+        Route("/health", r.health, methods=["GET"]),
+        Route("/v1/models", r.models, methods=["GET"]),
+        Route("/v1/chat/completions", r.chat, methods=["POST"]),
+    ]
+
+
+def _app(*routes: Route) -> Starlette:
+    handlers: dict[Any, Any] = {
+        EngineError: _engine_error,
+        HTTPException: _http_error,
+        Exception: _unexpected,
+    }
+    return Starlette(routes=list(routes), exception_handlers=handlers)
+
+
+async def _engine_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, EngineError)
+    status = 413 if isinstance(error, BodyTooLargeError) else _STATUS.get(error.code, 500)
+    headers = {"Retry-After": str(_RETRY_AFTER)} if error.code is ErrorCode.BUSY else None
+    return JSONResponse(error.to_wire(), status, headers)
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    wire = EngineError(ErrorCode.BAD_REQUEST, f"{error.detail}.").to_wire()
+    return JSONResponse(wire, error.status_code, dict(error.headers or {}))
+
+
+async def _unexpected(_request: Request, error: Exception) -> Response:
+    wire = EngineError(
+        ErrorCode.BUG, f"The worker made a mistake ({type(error).__name__}).", {"exception": repr(error)}
+    ).to_wire()
+    return JSONResponse(wire, 500)

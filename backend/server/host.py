@@ -1,0 +1,162 @@
+"""The front desk of the worker: takes requests on the event loop, gives each to the thread that does it, keeps order.
+
+One queue in order of arrival for everything that decodes; a limit on it, so that a program in a loop gets ``busy``
+instead of filling memory; one register of running jobs, so that each can be cancelled by its id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import DraftRequest, LoadRequest, Message, ReplyRequest, Speculation, State
+from backend.server.events import Events
+from backend.server.jobs import Job, JobThread, Outbox
+from backend.server.rig import Rig
+from backend.server.work import Work
+
+MAX_QUEUED = 8
+"""Requests that may wait behind the running one."""
+
+
+class Host:
+    """Owns threads and jobs. Made and called on the event loop; every method returns at once."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.events = Events()
+        self._loop = asyncio.get_running_loop()
+        self._rig = rig
+        self._jobs: dict[str, Job] = {}
+        self._early_cancels: deque[str] = deque(maxlen=64)
+        self._ready = asyncio.Event()
+        self._engine = JobThread("engine", self._done, self._begin)
+        self._loader = JobThread("loader", self._done)
+        self._counter = JobThread("counter", self._done)
+        self._threads = (self._loader, self._counter, self._engine)
+        self._work = Work(rig, self.events, self._loader.cancel_all)
+
+    def start(self) -> None:
+        """Start the threads; the engine's library is imported on the engine thread."""
+        for thread in self._threads:
+            thread.start()
+
+    async def started(self) -> None:
+        """Wait until the engine's library is there (about a second after the start of the process)."""
+        await self._ready.wait()
+
+    def close(self, timeout: float = 3.0) -> None:
+        """Cancel all jobs, end the threads, free the models. Blocks for as long as that takes."""
+        self.events.close()
+        still_running = [thread for thread in self._threads if not thread.stop(timeout)]
+        if not still_running:  # else freeing would pull the models from under them
+            self._work.close_pair()
+
+    # -- jobs
+
+    def load(self, request: LoadRequest, job: str | None) -> Job:
+        """Load a target and perhaps a draft; emits LoadProgress."""
+        return self._submit(self._engine, job, lambda j: self._work.load(request, j))
+
+    def unload(self) -> Job:
+        """Free the models."""
+        return self._submit(self._engine, None, self._work.unload)
+
+    def set_draft(self, request: DraftRequest, job: str | None) -> Job:
+        """Swap the draft while the target stays; emits LoadProgress."""
+
+        def measure_later() -> None:
+            self._submit(self._engine, None, self._work.measure)
+
+        return self._submit(self._loader, job, lambda j: self._work.swap_draft(request, j, measure_later))
+
+    def reply(self, request: ReplyRequest, job: str | None) -> Job:
+        """One reply; emits ReplyEvent.
+
+        Raises:
+            EngineError: ``busy`` when too many requests wait already.
+        """
+        self._refuse_if_busy()
+        return self._submit(self._engine, job, lambda j: self._work.reply(request, j))
+
+    def compare(self, request: ReplyRequest, job: str | None) -> Job:
+        """Both ways; emits (side, ReplyEvent) and at the end a Comparison. Raises as :meth:`reply`."""
+        self._refuse_if_busy()
+        return self._submit(self._engine, job, lambda j: self._work.compare(request, j))
+
+    def count(self, messages: tuple[Message, ...], template_kwargs: dict[str, Any]) -> Job:
+        """Prompt tokens; emits one (tokens, n_ctx)."""
+        return self._submit(self._counter, None, lambda j: self._work.count(messages, template_kwargs, j))
+
+    def cancel(self, job_id: str) -> None:
+        """Stop a job. An id that is not known yet is remembered: its request may be on its way."""
+        job = self._jobs.get(job_id)
+        if job is None:
+            self._early_cancels.append(job_id)
+            return
+        job.flag.set()
+        any(thread.discard(job) for thread in self._threads)
+
+    def release(self, job: Job) -> None:
+        """The client is gone or has had everything: nothing of the job need go on."""
+        if self._jobs.get(job.id) is job:
+            self.cancel(job.id)
+
+    # -- state
+
+    @property
+    def model_id(self) -> str | None:
+        """The loaded target's id."""
+        pair = self._work.pair
+        return pair.target.info.id if pair is not None else None
+
+    def state(self) -> State:
+        """Everything the window shows about the worker."""
+        return self._work.state(self._engine.waiting)
+
+    def set_speculation(self, speculation: Speculation) -> None:
+        """From the next round on, also of a running reply."""
+        self._work.set_speculation(speculation)
+
+    def say(self, detail: str) -> None:
+        """Put one line into the state."""
+        self._work.say(detail)
+
+    # -- inside
+
+    def _begin(self) -> None:
+        self._work.start()
+        self._loop.call_soon_threadsafe(self._ready.set)
+        self.events.touch()
+
+    def _refuse_if_busy(self) -> None:
+        if self._engine.waiting >= MAX_QUEUED:
+            raise EngineError(
+                ErrorCode.BUSY,
+                f"{MAX_QUEUED} requests are waiting already; try again when one has finished.",
+                {"queued": MAX_QUEUED},
+            )
+
+    def _submit(self, thread: JobThread, job_id: str | None, work: Callable[[Job], None]) -> Job:
+        job_id = job_id or f"chatcmpl-{uuid4().hex}"
+        if job_id in self._jobs:
+            raise EngineError(ErrorCode.BAD_REQUEST, "This x_job belongs to a running request.", {"job": job_id})
+        job = Job(job_id, work, self._rig.flag(), Outbox(self._loop))
+        self._jobs[job_id] = job
+        try:
+            thread.submit(job)
+        except EngineError:
+            del self._jobs[job_id]
+            raise
+        if job_id in self._early_cancels:
+            self._early_cancels.remove(job_id)
+            self.cancel(job_id)
+        self.events.touch()
+        return job
+
+    def _done(self, job: Job) -> None:
+        self._jobs.pop(job.id, None)
+        self.events.touch()

@@ -1,0 +1,105 @@
+"""The seam to the engine: everything the server asks of it, imported on first use.
+
+The worker answers ``/health`` before llama.cpp is loaded, so nothing here imports ``backend.engine`` when the module is
+read; :meth:`Rig.start` does, on the engine thread.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backend.protocol import DeviceInfo, LoadOptions, Speculation
+
+if TYPE_CHECKING:
+    from backend.engine.cancel import CancelFlag
+    from backend.engine.load import DraftModel, TargetModel
+    from backend.engine.pair import Pair
+
+Progress = Callable[[str, float], None]
+
+_LEVELS = {"debug": logging.DEBUG, "info": logging.DEBUG, "warning": logging.WARNING, "error": logging.ERROR}
+"""llama.cpp's info is a developer's debug: dozens of lines a load."""
+
+
+class Rig:
+    """The real engine and the real library.
+
+    Args:
+        crash_file: where ggml's last words go before it aborts the process.
+    """
+
+    def __init__(self, crash_file: Path | None = None) -> None:
+        self._crash_file = crash_file
+        self.engine = ""
+        """llama.cpp's build and back ends in one line, once started."""
+        self.devices: list[DeviceInfo] = []
+
+    def start(self) -> None:
+        """Import llama.cpp, take over its log, and look at the devices. Once, on the engine thread."""
+        from backend.engine import native
+        from backend.engine.devices import engine_line
+
+        native.install_log(_log_llama)
+        if self._crash_file is not None:
+            native.install_abort_hook(self._crash_file)
+        self.engine = engine_line()
+        self.look()
+
+    def look(self) -> None:
+        """Read the devices' free memory anew."""
+        from backend.engine.devices import devices
+
+        self.devices = devices()
+
+    def flag(self) -> CancelFlag:
+        """A new cancel flag."""
+        from backend.engine.cancel import CancelFlag
+
+        return CancelFlag()
+
+    def resolve(self, model_id: str) -> Path:
+        """The file behind a library id.
+
+        Raises:
+            EngineError: ``model_unknown``, ``file_missing``.
+        """
+        from backend.library.library import Library
+
+        return Library().resolve(model_id)
+
+    def load_target(
+        self, path: Path, model_id: str, options: LoadOptions, progress: Progress, flag: CancelFlag
+    ) -> TargetModel:
+        """Load a target."""
+        from backend.engine.load import load_target
+
+        return load_target(path, model_id, options, progress, flag)
+
+    def load_draft(
+        self,
+        path: Path,
+        model_id: str,
+        options: LoadOptions,
+        target: TargetModel,
+        progress: Progress,
+        flag: CancelFlag,
+    ) -> DraftModel:
+        """Load a draft that fits ``target``."""
+        from backend.engine.load import load_draft
+
+        return load_draft(path, model_id, options, target, progress, flag)
+
+    def pair(self, target: TargetModel, draft: DraftModel | None, speculation: Speculation) -> Pair:
+        """Put a target and perhaps a draft together."""
+        from backend.engine.pair import Pair
+
+        return Pair(target, draft, speculation)
+
+
+def _log_llama(level: str, text: str) -> None:
+    text = text.strip()
+    if text and level in _LEVELS:
+        logging.getLogger("llama").log(_LEVELS[level], "%s", text)

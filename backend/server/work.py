@@ -1,0 +1,290 @@
+"""What the worker's threads do with its one pair of models: load, unload, swap the draft, reply, compare, count.
+
+Loading a target is a job of the engine thread, so a request that arrives meanwhile waits its turn. Drafts load on the
+loader thread while the target goes on generating, and are handed over between rounds. Tokens are counted on the
+counter thread, so that the window's token meter does not stand still while a reply runs.
+
+Locks: ``_target_use`` is held while a draft loads against the target and while the target is exchanged; ``_counting``
+while tokens are counted and while a pair is freed, and may be taken under the first.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import (
+    Comparison,
+    Delta,
+    DraftRequest,
+    LoadOptions,
+    LoadProgress,
+    LoadRequest,
+    Message,
+    Phase,
+    ReplyEvent,
+    ReplyRequest,
+    Speculation,
+    State,
+)
+from backend.server.events import Events
+from backend.server.jobs import Job
+from backend.server.rig import Progress, Rig
+
+if TYPE_CHECKING:
+    from backend.engine.load import DraftModel, TargetModel
+    from backend.engine.pair import Pair
+
+log = logging.getLogger(__name__)
+
+_HANDOVER_SECONDS = 5.0
+_POLL = 0.02
+
+
+class Work:
+    """The pair and its state.
+
+    Args:
+        rig: the engine.
+        events: told of every change and every round.
+        cancel_draft_loads: called before the target is exchanged.
+    """
+
+    def __init__(self, rig: Rig, events: Events, cancel_draft_loads: Callable[[], None]) -> None:
+        self.pair: Pair | None = None
+        self.start_error: EngineError | None = None
+        self._rig = rig
+        self._events = events
+        self._cancel_draft_loads = cancel_draft_loads
+        self._options = LoadOptions()
+        self._speculation = Speculation()
+        self._phase: Phase = "idle"
+        self._detail = ""
+        self._draft_note = ""
+        self._target_use = threading.Lock()
+        self._counting = threading.Lock()
+        self._version = _version()
+
+    # -- any thread
+
+    def state(self, queue: int) -> State:
+        """Everything the window shows about the worker."""
+        fields: dict[str, Any] = {
+            "phase": self._phase,
+            "detail": self._detail,
+            "speculation": self._speculation,
+            "memory_total": psutil.virtual_memory().total,
+            "devices": self._rig.devices,
+            "engine": self._rig.engine,
+            "version": self._version,
+            "queue": queue,
+        }
+        if (pair := self.pair) is not None:
+            fields |= pair.state_fields()
+        fields["draft_note"] = fields.get("draft_note") or self._draft_note
+        return State(**fields)
+
+    def set_speculation(self, speculation: Speculation) -> None:
+        """From the next round on, also of a running reply."""
+        self._speculation = speculation
+        if (pair := self.pair) is not None:
+            pair.speculation = speculation
+        self._events.touch()
+
+    def say(self, detail: str) -> None:
+        """Put one line into the state."""
+        self._detail = detail
+        self._events.touch()
+
+    # -- engine thread
+
+    def start(self) -> None:
+        """Import the engine's library."""
+        try:
+            self._rig.start()
+        except Exception as error:  # the worker must live on to say what is wrong
+            log.error("the engine's library does not load", exc_info=error)
+            self.start_error = EngineError(
+                ErrorCode.LOAD_FAILED,
+                f"llama.cpp could not be loaded ({error}); run the set-up again.",
+                {"exception": repr(error)},
+            )
+            self._enter("failed", self.start_error.message)
+
+    def load(self, request: LoadRequest, job: Job) -> None:
+        """Exchange target and draft. An id that does not resolve leaves the old pair in place."""
+        if self.start_error is not None:
+            raise self.start_error
+        path = self._rig.resolve(request.target)
+        self._cancel_draft_loads()
+        with self._holding_target(job):
+            self.close_pair()
+            self._draft_note, self._options = "", request.options
+            self._enter("loading", "")
+            try:
+                target = self._rig.load_target(path, request.target, request.options, self._progress(job), job.flag)
+                self.pair = self._complete(target, request, job)
+            except EngineError as error:
+                cancelled = error.code is ErrorCode.CANCELLED
+                self._enter("idle" if cancelled else "failed", "" if cancelled else error.message)
+                raise
+            except BaseException:
+                self._enter("failed", "The model could not be loaded.")
+                raise
+            finally:
+                self._rig.look()
+        self._enter("ready", "")
+
+    def unload(self, job: Job) -> None:
+        """Free the models."""
+        self._cancel_draft_loads()
+        with self._holding_target(job):
+            self.close_pair()
+        self._draft_note = ""
+        if self.start_error is None:
+            self._rig.look()
+            self._enter("idle", "")
+
+    def reply(self, request: ReplyRequest, job: Job) -> None:
+        """One reply; emits ReplyEvent."""
+        self._run(job, lambda pair: pair.reply(request, job.flag))
+
+    def compare(self, request: ReplyRequest, job: Job) -> None:
+        """Both ways; emits (side, ReplyEvent) and at the end a Comparison."""
+        self._run(job, lambda pair: pair.compare(request, job.flag))
+
+    def measure(self, job: Job) -> None:
+        """After a swap: take the new draft over if no reply has done so, and time its passes."""
+        if (pair := self.pair) is not None:
+            pair.measure(lambda _phase, _fraction: None, job.flag)
+
+    def close_pair(self) -> None:
+        """Free the models, if any are loaded."""
+        with self._counting:
+            pair, self.pair = self.pair, None
+            if pair is not None:
+                pair.close()
+
+    # -- loader thread
+
+    def swap_draft(self, request: DraftRequest, job: Job, queue_measuring: Callable[[], None]) -> None:
+        """Load a draft (or none) and hand it over; the target is never touched, also when this fails."""
+        with self._holding_target(job):
+            pair = self._need_pair()
+            draft = self._load_draft(request.draft, pair.target, self._options, job) if request.draft else None
+            self._draft_note = ""
+            pair.offer_draft(draft)
+        queue_measuring()
+        until = time.monotonic() + _HANDOVER_SECONDS
+        while pair.draft is not draft and time.monotonic() < until and not job.flag.is_set():
+            time.sleep(_POLL)
+        self._rig.look()
+        self._events.touch()
+
+    # -- counter thread
+
+    def count(self, messages: tuple[Message, ...], template_kwargs: dict[str, Any], job: Job) -> None:
+        """Prompt tokens; emits one (tokens, n_ctx)."""
+        with self._counting:
+            pair = self._need_pair()
+            job.emit((pair.count(messages, template_kwargs), pair.target.info.n_ctx))
+
+    # -- inside
+
+    def _complete(self, target: TargetModel, request: LoadRequest, job: Job) -> Pair:
+        """A measured pair around ``target``; on an error or a cancel nothing stays in memory."""
+        try:
+            draft = self._try_draft(target, request, job)
+        except BaseException:
+            target.close()
+            raise
+        pair = self._rig.pair(target, draft, self._speculation)
+        try:
+            pair.measure(self._progress(job), job.flag)
+        except BaseException:
+            pair.close()
+            raise
+        return pair
+
+    def _try_draft(self, target: TargetModel, request: LoadRequest, job: Job) -> DraftModel | None:
+        """A draft that does not load costs speculation, not the chat: the reason is in the state."""
+        if request.draft is None:
+            return None
+        try:
+            return self._load_draft(request.draft, target, request.options, job)
+        except EngineError as error:
+            if error.code is ErrorCode.CANCELLED:
+                raise
+            return None
+
+    def _load_draft(self, draft: str, target: TargetModel, options: LoadOptions, job: Job) -> DraftModel:
+        try:
+            path = self._rig.resolve(draft)
+            return self._rig.load_draft(path, draft, options, target, self._progress(job), job.flag)
+        except EngineError as error:
+            if error.code is not ErrorCode.CANCELLED:
+                self._draft_note = error.message
+            raise
+        finally:
+            self.say("")
+
+    def _run(self, job: Job, events: Callable[[Pair], Iterator[Any]]) -> None:
+        pair = self._need_pair()
+        self._enter("reading", "")
+        try:
+            for event in events(pair):
+                job.emit(event)
+                self._observe(job, event)
+        finally:
+            self._enter("ready", "")
+
+    def _observe(self, job: Job, event: ReplyEvent | tuple[str, ReplyEvent] | Comparison) -> None:
+        inner = event[1] if isinstance(event, tuple) else event
+        if isinstance(inner, Delta):
+            self._phase = "generating"
+            self._events.rounds(job.id, inner.rounds)
+        self._events.touch()
+
+    def _need_pair(self) -> Pair:
+        if self.start_error is not None:
+            raise self.start_error
+        if self.pair is None:
+            raise EngineError(ErrorCode.NO_MODEL, "No model is loaded; choose one first.")
+        return self.pair
+
+    @contextmanager
+    def _holding_target(self, job: Job) -> Iterator[None]:
+        while not self._target_use.acquire(timeout=_POLL):
+            if job.flag.is_set():
+                raise EngineError(ErrorCode.CANCELLED, "Stopped.")
+        try:
+            yield
+        finally:
+            self._target_use.release()
+
+    def _progress(self, job: Job) -> Progress:
+        def report(phase: str, fraction: float) -> None:
+            done = min(max(fraction, 0.0), 1.0)
+            job.emit(LoadProgress(phase=phase, fraction=done))  # type: ignore[arg-type]  # pydantic checks it
+            self.say(f"{phase} {done:.0%}")
+
+        return report
+
+    def _enter(self, phase: Phase, detail: str) -> None:
+        self._phase = phase
+        self.say(detail)
+
+
+def _version() -> str:
+    try:
+        return version("tandem-chat")
+    except PackageNotFoundError:  # run from a checkout
+        return "0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -77,7 +78,7 @@ def _install_engine(environment: Environment, chosen: backends.Choice) -> str:
 
 def get_models(environment: Environment, names: Sequence[str]) -> int:
     """Have the library fetch and verify models; 0 when all are there."""
-    return _call([environment.python, "-m", "backend.cli", "models", "get", *names])
+    return call([environment.python, "-m", "backend.cli", "models", "get", *names])
 
 
 # run
@@ -99,12 +100,12 @@ def run_app(environment: Environment, arguments: Sequence[str]) -> int:
             return code
         say("The starter models are not complete; Tandem starts without them and can get them from its window.")
     if way == "window":
-        return _call([environment.python, "-m", "desktop.app", *arguments])
+        return call([environment.python, "-m", "desktop.app", *arguments], interactive=True)
     if way == "chat":
         say("No display here: starting the chat in this terminal.")
     else:
         say("No display and no terminal here: running the demonstration.")
-    return _call([environment.python, "-m", "backend.cli", way, *arguments])
+    return call([environment.python, "-m", "backend.cli", way, *arguments], interactive=True)
 
 
 # test
@@ -143,7 +144,7 @@ def run_steps(steps: Sequence[Step]) -> int:
     for step in steps:
         say(f"\n== {step.name}: {' '.join(step.command)}")
         started = time.monotonic()
-        outcomes.append((step, _call(step.command), time.monotonic() - started))
+        outcomes.append((step, call(step.command), time.monotonic() - started))
     say("")
     for step, code, seconds in outcomes:
         say(f"{step.name:14}{'ok' if code == 0 else f'FAILED (exit {code})'} in {clock(seconds)}")
@@ -159,7 +160,7 @@ def run_long(environment: Environment, command: str, arguments: Sequence[str]) -
     if not script.is_file():
         raise SetupError(f"{script} is not there: this version of Tandem has no '{command}' yet.", exit_code=2)
     code = get_models(environment, TEST_MODELS)
-    return code or _call([environment.python, script, *arguments])
+    return code or call([environment.python, script, *arguments])
 
 
 def clean(root: Path) -> int:
@@ -173,9 +174,28 @@ def clean(root: Path) -> int:
     return 0
 
 
-def _call(command: Sequence[str | Path]) -> int:
-    """Run in the foreground with Tandem's folder as the working directory and on the import path."""
+def call(command: Sequence[str | Path], interactive: bool = False) -> int:
+    """Run in the foreground, with Tandem's folder as the working directory and on the import path.
+
+    Ctrl-C reaches the program by itself (it is in the same terminal) and is its business: the chat stops a reply
+    with it. So this waits for the program's own end.
+
+    Args:
+        command: program and arguments.
+        interactive: the program may go on after Ctrl-C; otherwise Ctrl-C ends the set-up too.
+
+    Returns:
+        The exit code; 128 + n for a program that signal n ended.
+    """
     env = dict(os.environ)
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
     env.setdefault("PYTHONUTF8", "1")
-    return subprocess.run([str(part) for part in command], cwd=ROOT, env=env, check=False).returncode
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    try:
+        code = subprocess.Popen([str(part) for part in command], cwd=ROOT, env=env).wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupts and not interactive:
+        raise KeyboardInterrupt
+    return code if code >= 0 else 128 - code

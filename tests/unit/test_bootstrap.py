@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -308,6 +309,35 @@ def test_every_check_runs_and_the_first_failure_counts(tmp_path: Path, capfd: py
     assert "FAILED (exit 5)" in printed
     assert "FAILED (exit 7)" in printed
     assert commands.run_steps([step("e", 0)]) == 0
+
+
+CHAT = """
+import sys, time
+print("ready", flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("stopped a reply", flush=True)
+sys.exit(4)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="process groups and SIGINT are POSIX")
+@pytest.mark.parametrize(("interactive", "code"), [(True, 4), (False, 130)])
+def test_ctrl_c_belongs_to_the_program_that_was_started(repo_root: Path, interactive: bool, code: int) -> None:
+    call = f"commands.call([sys.executable, '-c', {CHAT!r}], interactive={interactive})"
+    body = f"try:\n    sys.exit({call})\nexcept KeyboardInterrupt:\n    sys.exit(130)"
+    outer = [sys.executable, "-c", f"import sys\nfrom installers import commands\n{body}"]
+    with subprocess.Popen(outer, cwd=repo_root, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stdout.read() == "stopped a reply\n"
+        assert process.wait(timeout=20) == code
+
+
+def test_a_program_that_a_signal_ended_is_a_failure() -> None:
+    assert commands.call([sys.executable, "-c", "import os; os.abort()"]) != 0
 
 
 def test_checks_are_linters_types_contracts_and_tests(repo_root: Path) -> None:

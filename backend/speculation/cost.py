@@ -15,20 +15,36 @@ _RECENT = 9
 
 
 class PassCosts:
-    """Milliseconds of one pass over n tokens, from observations."""
+    """Milliseconds of one pass over n tokens, from observations.
+
+    Larger sizes are kept as multiples of a one-token pass: memory bandwidth drifts by a third within minutes and takes
+    all sizes with it, so a size not seen for a while follows the one-token passes that are.
+    """
 
     def __init__(self) -> None:
+        self._single: deque[float] = deque(maxlen=_RECENT)
         self._seen: dict[int, deque[float]] = {}
-        self._cost: dict[int, float] = {}
+        self._ratio: dict[int, float] = {}
         self._sizes: list[int] = []
+        self._unit = 1.0
 
     def observe(self, n: int, ms: float) -> None:
         """Record that a pass over ``n`` tokens took ``ms``."""
-        if n not in self._seen:
-            self._seen[n] = deque(maxlen=_RECENT)
-            self._sizes = sorted(self._seen)
-        self._seen[n].append(ms)
-        self._cost[n] = median(self._seen[n])
+        if n == 1:
+            first = not self._single
+            self._single.append(ms)
+            unit = median(self._single)
+            if first:  # what was seen before was in plain milliseconds
+                self._ratio = {size: ratio / unit for size, ratio in self._ratio.items()}
+                self._seen = {size: deque((r / unit for r in seen), _RECENT) for size, seen in self._seen.items()}
+            self._unit = unit
+            self._ratio[1] = 1.0
+        else:
+            seen = self._seen.setdefault(n, deque(maxlen=_RECENT))
+            seen.append(ms / self._unit)
+            self._ratio[n] = median(seen)
+        if len(self._sizes) != len(self._ratio):
+            self._sizes = sorted(self._ratio)
 
     @property
     def known(self) -> bool:
@@ -46,28 +62,29 @@ class PassCosts:
         Raises:
             LookupError: nothing was measured yet.
         """
-        cost = self._cost.get(n)
-        if cost is not None:
-            return cost
+        ratio = self._ratio.get(n)
+        return self._unit * (self._between(n) if ratio is None else ratio)
+
+    def _between(self, n: int) -> float:
         sizes = self._sizes
         if not sizes:
             raise LookupError("no pass was measured")
         i = bisect_left(sizes, n)
         if i == 0:
-            return self._cost[sizes[0]]
+            return self._ratio[sizes[0]]
         if i == len(sizes):
             if len(sizes) == 1:
-                return self._cost[sizes[0]] * max(1.0, n / sizes[0])
+                return self._ratio[sizes[0]] * max(1.0, n / sizes[0])
             a, b = sizes[-2], sizes[-1]
-            slope = max(0.0, (self._cost[b] - self._cost[a]) / (b - a))
-            return self._cost[b] + slope * (n - b)
+            slope = max(0.0, (self._ratio[b] - self._ratio[a]) / (b - a))
+            return self._ratio[b] + slope * (n - b)
         a, b = sizes[i - 1], sizes[i]
         share = (n - a) / (b - a)
-        return self._cost[a] * (1 - share) + self._cost[b] * share
+        return self._ratio[a] * (1 - share) + self._ratio[b] * share
 
     def table(self) -> dict[int, float]:
         """Measured sizes and their costs."""
-        return {n: self._cost[n] for n in self._sizes}
+        return {n: self.at(n) for n in self._sizes}
 
 
 def expected_tokens(alpha: float, k: int) -> float:

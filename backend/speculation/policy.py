@@ -22,6 +22,8 @@ _EDGE = 1.03
 _SMALL_READ = 8
 """Unseen tokens up to here are read along with the draft; more is an investment."""
 _PROBE_SHARE = 0.02
+_RECHECK = 50
+"""Rounds after which a plain pass is taken to measure what speculation is compared with."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -52,6 +54,7 @@ class Policy:
         self._rest = rest
         self._overhead = overhead
         self._budget = 0.0
+        self._speculated = 0
         self.blocked = ""
         """Why this model cannot be speculated with at all, if so."""
 
@@ -74,7 +77,12 @@ class Policy:
             return Plan(None, 0, reason="last token")
         if settings.length != "auto":
             return self._fixed(history, wanted, min(settings.length, room), settings.source)
-        return self._automatic(history, wanted, min(LONGEST, room), settings.source)
+        if self._speculated >= _RECHECK:
+            self._speculated = 0
+            return Plan(None, 0, reason="measuring a plain pass")
+        plan = self._automatic(history, wanted, min(LONGEST, room), settings.source)
+        self._speculated = self._speculated + 1 if plan.source else 0
+        return plan
 
     def spent(self, ms: float) -> None:
         """A round took ``ms``: a share of it may be spent on probing a paused draft."""

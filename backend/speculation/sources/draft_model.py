@@ -16,6 +16,11 @@ from backend.speculation.contracts import GoOn, Model, Proposal
 from backend.speculation.cost import PassCosts
 from backend.speculation.verify import Rule
 
+_SMALL_READ = 8
+"""Unseen tokens read along with the first draft step."""
+_SLICE = 64
+"""Prompt tokens read in one round."""
+
 
 class DraftModel:
     """A draft model as a source.
@@ -128,15 +133,18 @@ class DraftModel:
         if max(missed) >= self._model.n_vocab:
             self.failed = "this reply contains a token that the draft does not have"
             return None
-        out.read = len(missed)
-        if len(missed) <= 8:
+        if len(missed) <= _SMALL_READ:
+            out.read = len(missed)
             return self._timed(missed)
+        # a long way behind: one slice a round, the text flowing on meanwhile
+        part = missed[:_SLICE]
+        out.read = len(part)
         began = time.perf_counter()
-        row: Row = self._model.read(missed)[-1]
-        ms = 1e3 * (time.perf_counter() - began)
-        out.read_ms = ms
-        self._costs.observe(_reading_size(len(missed)), ms * _reading_size(len(missed)) / len(missed))
-        return row
+        row: Row = self._model.read(part)[-1]
+        out.read_ms = 1e3 * (time.perf_counter() - began)
+        if len(part) == _SLICE:
+            self._costs.observe(_SLICE, out.read_ms)
+        return row if len(part) == len(missed) else None
 
     def _timed(self, tokens: list[int]) -> Row:
         began = time.perf_counter()
@@ -153,11 +161,6 @@ class DraftModel:
                 self._model.clear()
             except EngineError:
                 self.failed = error.message
-
-
-def _reading_size(n: int) -> int:
-    """Reading costs are kept for round sizes, so that the table stays small."""
-    return max(16, 1 << (n.bit_length() - 1))
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:

@@ -222,8 +222,9 @@ class _Reader:
 
     def _skip_strings(self, key: str, count: int) -> None:
         self.strings_left -= count
-        if self.strings_left < 0 or count * 8 > self.size - self.pos:
+        if self.strings_left < 0:
             raise damaged(self.path, f"metadata array {key!r} claims {count:,} texts")
+        self._need(self.pos + count * 8)
         buf, pos, unpack = self.buf, self.pos, _U64.unpack_from
         loaded = len(buf)
         for _ in range(count):

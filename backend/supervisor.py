@@ -169,6 +169,7 @@ class _Run:
 
     def obituary(self) -> EngineError:
         """Why the process, which has ended, ended."""
+        self._close_stdin()
         for reader in self._readers:
             reader.join(1)
         pid = self.endpoint.pid if self.endpoint else self.process.pid

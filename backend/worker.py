@@ -52,11 +52,12 @@ def main() -> int:
         Path(__file__).resolve().parent
     )  # ggml looks for back ends in the current folder: none can be planted here
     crash_file = _prepare_logs()
+    leash = _Leash()
     private = _listen(0)
     hello = {"port": private.getsockname()[1], "pid": os.getpid(), "protocol": PROTOCOL}
     os.write(stdout, json.dumps(hello).encode() + b"\n")
     os.close(stdout)
-    asyncio.run(_serve(private, secret, public, crash_file))
+    asyncio.run(_serve(private, secret, public, crash_file, leash))
     _remove_if_empty(crash_file)
     return 0
 
@@ -79,7 +80,9 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-async def _serve(private: socket.socket, secret: str, public: tuple[str, str], crash_file: Path | None) -> None:
+async def _serve(
+    private: socket.socket, secret: str, public: tuple[str, str], crash_file: Path | None, leash: _Leash
+) -> None:
     from backend.server.app import private_app, public_app
     from backend.server.auth import Guard, loopback_hosts
     from backend.server.host import Host
@@ -97,10 +100,8 @@ async def _serve(private: socket.socket, secret: str, public: tuple[str, str], c
         except (OSError, ValueError) as error:  # the window must not pay for it
             log.warning("the local API does not start: %s", error)
             host.say(f"The local API could not start: {error}.")
-    stop = asyncio.Event()
-    _stop_with_stdin(asyncio.get_running_loop(), stop)
     running = [asyncio.ensure_future(serve) for serve, _ in servers]
-    await stop.wait()
+    await leash.broken()
     await asyncio.to_thread(host.close)
     for _, server in servers:
         server.should_exit = True
@@ -143,22 +144,26 @@ def _public_listener(port: str, key: str) -> socket.socket:
         raise OSError(f"port {port} is not free ({error.strerror})") from error
 
 
-def _stop_with_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
-    def ask() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended already
-            loop.call_soon_threadsafe(stop.set)
+class _Leash:
+    """Stdin, and the signals that mean the same: when it breaks, the worker ends."""
 
-    def watch() -> None:
+    def __init__(self) -> None:
+        self._broken = threading.Event()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal stops a reply, not the engine
+        signal.signal(signal.SIGTERM, lambda _number, _frame: self._broken.set())
+        threading.Thread(target=self._watch, name="stdin", daemon=True).start()
+
+    async def broken(self) -> None:
+        """Wait for it."""
+        await asyncio.to_thread(self._broken.wait)
+
+    def _watch(self) -> None:
         with contextlib.suppress(OSError):
             while os.read(0, 4096):
                 pass
-        ask()
+        self._broken.set()
         threading.Event().wait(_LAST_SECONDS)
         os._exit(0)  # something hangs in a driver: the parent is gone or waiting
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal stops a reply, not the engine
-    signal.signal(signal.SIGTERM, lambda _number, _frame: ask())
-    threading.Thread(target=watch, name="stdin", daemon=True).start()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -183,6 +188,7 @@ def _prepare_logs() -> Path | None:
     errors.addFilter(lambda record: record.name == "llama" and record.levelno >= logging.ERROR)
     root = logging.getLogger()
     root.setLevel(logging.INFO)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     root.addHandler(errors)  # the supervisor reads stderr to tell why a worker died
     sys.excepthook = lambda kind, error, frames: log.critical("ended", exc_info=(kind, error, frames))
     threading.excepthook = lambda args: log.critical(
@@ -199,6 +205,7 @@ def _prepare_logs() -> Path | None:
         log.warning("no log folder: %s", error)
         return None
     root.addHandler(_handler(handler, formatter))
+    log.info("worker %d begins", os.getpid())
     return crash_file
 
 

@@ -141,6 +141,7 @@ class Work:
                 raise
             finally:
                 self._rig.look()
+        log.info("loaded %s, draft %s", request.target, self.pair.draft.info.id if self.pair.draft else "none")
         self._enter("ready", "")
 
     def unload(self, job: Job) -> None:
@@ -271,8 +272,14 @@ class Work:
             self._target_use.release()
 
     def _progress(self, job: Job) -> Progress:
+        last = ("", -1)
+
         def report(phase: str, fraction: float) -> None:
+            nonlocal last
             done = min(max(fraction, 0.0), 1.0)
+            if (phase, int(100 * done)) == last:
+                return
+            last = (phase, int(100 * done))
             job.emit(LoadProgress(phase=phase, fraction=done))  # type: ignore[arg-type]  # pydantic checks it
             self.say(f"{phase} {done:.0%}")
 

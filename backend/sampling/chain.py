@@ -87,8 +87,8 @@ class Chain:
         s = self.sampling
         if self._unfiltered:
             return _normalise(np.arange(scores.shape[0], dtype=np.uint64), scores.astype(np.float64) / s.temperature)
+        _check_finite(scores.max())  # sorting hides a NaN behind the finite scores
         ids, logits = _candidates(scores, s.top_k, s.top_p)
-        _check_finite(logits[0])
         if s.top_p < 1.0 or s.min_p > 0.0:
             p = np.exp(logits - logits[0])
             # with top-k off, top-p's total is the whole vocabulary's, not the candidates'
@@ -103,7 +103,7 @@ class Chain:
 
 
 def _check_finite(value: np.floating) -> None:
-    # argmax returns a NaN's index if there is one and +inf wins otherwise, so the winner tells for the whole row
+    # argmax and max give a NaN if there is one and +inf otherwise, so the winner tells for the whole row
     if not np.isfinite(value):
         raise EngineError(
             ErrorCode.BAD_LOGITS,
@@ -138,7 +138,6 @@ def _candidates(scores: Row, top_k: int, top_p: float) -> tuple[NDArray[np.uint6
         return _top(scores, n)
     # top-p without top-k: widen until the mass is reached (a few hundred tokens do for almost every row)
     peak = float(scores.max())
-    _check_finite(np.float64(peak))
     needed, k = top_p * _total(scores, peak), 256
     while k < n:
         ids, logits = _top(scores, k)
@@ -156,8 +155,6 @@ def _top(scores: Row, k: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
         maxima = scores[:whole].reshape(-1, _BLOCK).max(axis=1)
         bound = np.partition(maxima, maxima.shape[0] - k)[maxima.shape[0] - k]
         at = np.flatnonzero(scores >= bound)
-        if at.size == 0:  # only NaN rows compare false to everything
-            _check_finite(np.float64("nan"))
     else:
         at = np.arange(n)
     values = scores[at].astype(np.float64)

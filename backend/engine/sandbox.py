@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, TypeVar
 
-from jinja2 import TemplateError, nodes
+from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import Extension, LoopControlExtension
 from jinja2.parser import Parser
@@ -39,11 +39,11 @@ _WIDE_FORMAT = re.compile(r"\d{5}|\*|\{[^{}]*:[^{}]*\{")
 T = TypeVar("T")
 
 
-class LimitExceeded(Exception):
+class LimitExceededError(Exception):
     """The template wants to build too much."""
 
 
-class TemplateRefused(Exception):
+class TemplateRefusedError(Exception):
     """The template itself refused the conversation (``raise_exception``)."""
 
 
@@ -63,6 +63,7 @@ def run_limited(work: Callable[[], T], seconds: float) -> T:
     lock = threading.Lock()  # no interrupt may be sent once the work has ended
 
     def run() -> None:
+        result: tuple[bool, Any]
         try:
             try:
                 result = (True, work())
@@ -125,7 +126,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             finalize=self._finalize_charged,
         )
         self._left = MAX_BUILT
-        self.concat = self._concat_charged  # type: ignore[assignment, method-assign]
+        self.concat = self._concat_charged  # type: ignore[method-assign]
         for name in _WITHOUT:
             del self.filters[name]
         for name in _WRITING.split():
@@ -144,11 +145,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Take ``size`` characters or entries off the allowance.
 
         Raises:
-            LimitExceeded: nothing is left.
+            LimitExceededError: nothing is left.
         """
         self._left -= size
         if self._left < 0:
-            raise LimitExceeded("it builds too much text")
+            raise LimitExceededError("it builds too much text")
 
     def join_charged(self, parts: Iterable[Any]) -> str:
         """``a ~ b``."""
@@ -170,9 +171,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
             self.charge(_size_of_result(operator, left, right))
         return super().call_binop(context, operator, left, right)
 
-    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Charge for the methods of texts that can make them grow."""
-        subject = getattr(function, "__self__", None)
+        subject = getattr(getattr(function, "__wrapped__", function), "__self__", None)
         name = getattr(function, "__name__", "")
         if isinstance(subject, str) and name in ("format", "format_map", "join", "replace"):
             if name.startswith("format"):
@@ -216,7 +217,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def _check_format(self, text: str) -> None:
         if _WIDE_FORMAT.search(text):
-            raise LimitExceeded("it pads a text to an unreasonable width")
+            raise LimitExceededError("it pads a text to an unreasonable width")
 
     def _weigh(self, value: Any) -> int:
         """Characters and entries in a value, nested ones counted as often as writing them out would."""
@@ -256,13 +257,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
     ) -> str:
         """``tojson`` as chat templates expect it (transformers'): plain JSON, nothing escaped for HTML."""
         if (indent if isinstance(indent, int) else len(str(indent))) > 100:
-            raise LimitExceeded("it indents by an unreasonable width")
+            raise LimitExceededError("it indents by an unreasonable width")
         encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
         return self._concat_charged(encoder.iterencode(value))  # in pieces, so that it can be interrupted
 
 
 def _raise_exception(message: Any = "") -> None:
-    raise TemplateRefused(str(message)[:500])
+    raise TemplateRefusedError(str(message)[:500])
 
 
 def _strftime_now(pattern: Any) -> str:
@@ -274,7 +275,7 @@ def _with_small_integers(function: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
             if isinstance(value, int) and abs(value) > _MAX_INTEGER:
-                raise LimitExceeded("it asks for an unreasonably large number")
+                raise LimitExceededError("it asks for an unreasonably large number")
         return function(*args, **kwargs)
 
     return checked
@@ -297,7 +298,4 @@ def _length(value: Any) -> int:
 
 def _check_power(base: Any, exponent: Any) -> None:
     if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > _MAX_INTEGER:
-        raise LimitExceeded("it computes an unreasonably large number")
-
-
-__all__ = ["LimitExceeded", "Sandbox", "TemplateError", "TemplateRefused", "run_limited"]
+        raise LimitExceededError("it computes an unreasonably large number")

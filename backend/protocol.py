@@ -191,6 +191,9 @@ class Timings:
     draft_ms: float = 0.0
     verify_ms: float = 0.0
     host_ms: float = 0.0
+    decode_ms: float = 0.0
+    """Time inside llama_decode after the prompt, target and draft together, the draft's own prompt included; so
+    predicted_ms + draft_prompt_ms - decode_ms is all that the host adds."""
     plain_ms: float | None = None
     """Measured cost of one plain pass at this context length; the speed-up's denominator."""
     accepted_per_position: list[int] = field(default_factory=list)

@@ -29,6 +29,7 @@ class Generation:
         max_tokens: tokens to emit at most.
         probabilities: compute each token's probability.
         plain_ms: the measured cost of a plain pass, asked at every round.
+        decode_seconds: time spent inside llama_decode so far, all contexts together.
         on_round: told in one line what speculation is doing and why.
     """
 
@@ -44,6 +45,7 @@ class Generation:
         probabilities: bool,
         ignore_eos: bool,
         plain_ms: Callable[[], float | None],
+        decode_seconds: Callable[[], float],
         on_round: Callable[[str], None],
     ) -> None:
         self.rounds = rounds
@@ -57,6 +59,7 @@ class Generation:
         self._probabilities = probabilities
         self._ends = frozenset() if ignore_eos else vocab.eog
         self._plain_ms = plain_ms
+        self._decode_seconds = decode_seconds
         self._on_round = on_round
         self._ended_by_token = False
         self._shown = 0
@@ -89,13 +92,14 @@ class Generation:
         )
 
     def _timed(self, run: Callable[[], Round]) -> Delta:
-        began = time.perf_counter()
+        began, decoded = time.perf_counter(), self._decode_seconds()
         done = run()
         delta = self._emit(done)
         spent = 1e3 * (time.perf_counter() - began)
         self.timings.request_ms += spent
         if done.passes:
             self.timings.predicted_ms += spent - done.read_ms
+            self.timings.decode_ms += 1e3 * (self._decode_seconds() - decoded)
             self.timings.draft_prompt_ms += done.read_ms
             self.timings.draft_prompt_n += done.read_n
         self.timings.plain_ms = self._plain_ms()

@@ -239,6 +239,7 @@ class Pair:
             probabilities=request.probabilities,
             ignore_eos=request.ignore_eos,
             plain_ms=self._plain_ms,
+            decode_seconds=self._decode_seconds,
             on_round=self._tell,
         )
 
@@ -275,6 +276,10 @@ class Pair:
 
     def _rest(self, allowed: int, emitted: int) -> int:
         return max(0, min(allowed, max(32, round(self._mean_reply) - emitted)))
+
+    def _decode_seconds(self) -> float:
+        models = (self.target, self.draft)
+        return sum(model.context.decode_seconds for model in models if model is not None)
 
     def _plain_ms(self) -> float | None:
         return self.costs.at(1) if self.costs.known else None

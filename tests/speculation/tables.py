@@ -56,7 +56,8 @@ class TableModel:
         return np.stack(rows)
 
     def read(self, tokens: Sequence[int]) -> np.ndarray:
-        return self.decode(tokens)[-1:]
+        size = self.max_rows
+        return [self.decode(tokens[i : i + size]) for i in range(0, len(tokens), size)][-1][-1:]
 
     def truncate(self, n: int) -> None:
         assert n <= self.length

@@ -195,7 +195,7 @@ class TextStream(Generic[Payload]):
         tokens = []
         dropped = 0
         for held in self._held:
-            if dropped or (held.end_byte > end and self._released_bytes == end):
+            if held.end_byte > end and self._released_bytes == end:
                 dropped += 1
                 continue
             visible = min(held.end_byte, end)

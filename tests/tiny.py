@@ -70,7 +70,9 @@ def _bytes_to_unicode() -> list[str]:
     return [chr(b) if b in plain else chr(next(spare)) for b in range(256)]
 
 
-def _add_bpe(m: _Model, n_vocab: int, template: str | None, add_bos: bool, swap_token: tuple[int, int] | None) -> None:
+def _add_bpe(
+    m: _Model, n_vocab: int, template: str | None, add_bos: bool, swap_token: tuple[int, int] | None, bos: int = 0
+) -> None:
     merges = _MERGES.split("|")
     tokens = [*SPECIALS, *_bytes_to_unicode(), *(pair.replace(" ", "") for pair in merges)]
     types = [_CONTROL] * len(SPECIALS) + [_NORMAL] * (len(tokens) - len(SPECIALS))
@@ -87,7 +89,7 @@ def _add_bpe(m: _Model, n_vocab: int, template: str | None, add_bos: bool, swap_
     m.out.add_token_list(tokens)
     m.out.add_token_types(types)
     m.out.add_token_merges(merges)
-    m.out.add_bos_token_id(0)
+    m.out.add_bos_token_id(bos)
     m.out.add_eos_token_id(2)
     m.out.add_add_bos_token(add_bos)
     if template is not None:
@@ -165,13 +167,14 @@ def tiny_llama(
     n_ctx: int = 2048,
     template: str | None = CHATML,
     add_bos: bool = False,
+    bos: int = 0,
     seed: int = 0,
     noise: float = 0.0,
     swap_token: tuple[int, int] | None = None,
 ) -> Path:
     """Llama with a byte-level BPE vocabulary; ``swap_token`` exchanges the texts of two ids."""
     m = _Model(path, "llama", seed, noise)
-    _add_bpe(m, n_vocab, template, add_bos, swap_token)
+    _add_bpe(m, n_vocab, template, add_bos, swap_token, bos)
     _add_transformer_keys(m, n_layer, n_embd, n_head, n_head_kv, n_ctx)
     m.out.add_vocab_size(n_vocab)
     m.out.add_rope_dimension_count(n_embd // n_head)

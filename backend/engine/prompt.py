@@ -136,8 +136,8 @@ def _tokenize_run(vocab: Vocab, run: Sequence[Part], before: Sequence[int]) -> l
     whole = _tokenize_after(vocab, "".join(p.text for p in run), before, parse_special=True)
     if not any(p.foreign for p in run):
         return whole
-    allowed = [i for p in run if not p.foreign for i in _controls(vocab, p.text)]
-    if [i for i in whole if vocab.is_control(i)] == allowed:
+    allowed = [i for p in run if not p.foreign for i in _controls(vocab, vocab.tokenize(p.text, parse_special=True))]
+    if _controls(vocab, whole) == allowed:
         return whole
     ids: list[int] = []
     for p in run:
@@ -156,8 +156,9 @@ def _tokenize_after(vocab: Vocab, text: str, before: Sequence[int], parse_specia
     return ids[len(guard) :] if ids[: len(guard)] == guard else vocab.tokenize(text, parse_special)
 
 
-def _controls(vocab: Vocab, text: str) -> list[int]:
-    return [i for i in vocab.tokenize(text, parse_special=True) if vocab.is_control(i)]
+def _controls(vocab: Vocab, ids: Sequence[int]) -> list[int]:
+    control = {i for i in set(ids) if vocab.is_control(i)}
+    return [i for i in ids if i in control]
 
 
 def neutralize(vocab: Vocab, text: str) -> str:
@@ -169,7 +170,8 @@ def neutralize(vocab: Vocab, text: str) -> str:
         EngineError: BAD_REQUEST when that does not help.
     """
     for _ in range(8):
-        found = {vocab.piece(i, special=True).decode("utf-8", "replace") for i in _controls(vocab, text)}
+        control = _controls(vocab, vocab.tokenize(text, parse_special=True))
+        found = {vocab.piece(i, special=True).decode("utf-8", "replace") for i in control}
         if not found:
             return text
         for special in sorted(found, key=len, reverse=True):
@@ -188,6 +190,6 @@ def own_ids(vocab: Vocab, content: str, ids: Sequence[int] | None, tokenizer: st
     """
     if not ids or tokenizer != vocab.digest or not all(0 <= i < vocab.n_vocab for i in ids):
         return None
-    if any(vocab.is_control(i) for i in ids) or vocab.detokenize(ids) != content.encode("utf-8", "replace"):
+    if any(vocab.is_control(i) for i in set(ids)) or vocab.detokenize(ids) != content.encode("utf-8", "replace"):
         return None
     return tuple(ids)

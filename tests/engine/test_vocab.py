@@ -202,6 +202,15 @@ def test_another_bos_setting_is_refused(tmp_path: Path) -> None:
     assert error.details == {"check": "add_bos", "target": True, "draft": False}
 
 
+def test_another_bos_is_refused_where_it_is_used(tmp_path: Path) -> None:
+    used = [tiny.tiny_llama(tmp_path / f"u{i}.gguf", add_bos=True, bos=i) for i in (0, 3)]
+    error = refused(*used)
+    assert error.details == {"check": "bos", "target": 0, "draft": 3}
+    unused = [tiny.tiny_llama(tmp_path / f"n{i}.gguf", add_bos=False, bos=i) for i in (0, 3)]
+    with open_vocab(unused[0]) as t, open_vocab(unused[1]) as d:
+        check_draft(t, d)
+
+
 def test_every_tiny_model_decodes_finite_logits(tmp_path: Path) -> None:
     import numpy as np
 

@@ -1,0 +1,24 @@
+"""The desktop program: early checks, then the window, then everything slow."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Start Tandem; gives the exit code."""
+    arguments = list(sys.argv if argv is None else argv)
+    if "--engine-worker" in arguments[1:2]:  # a frozen program is its own worker: before anything of Qt
+        from backend.worker import main as run_worker
+
+        return run_worker()
+    from desktop.early import prepare
+
+    logs, problem = prepare()
+    from desktop.start import run
+
+    return run(arguments, logs, problem)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+"""The only way from the window to the engine: one asyncio thread with the client, signals on the way back.
+
+The window calls plain methods and gets a job id; everything that comes back arrives as frozen records through one
+signal a kind, at most every 33 ms, on the window's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+from backend.client import EngineClient
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import (
+    Comparison,
+    Delta,
+    DraftRequest,
+    Finished,
+    LoadProgress,
+    LoadRequest,
+    Message,
+    PromptProgress,
+    ReplyRequest,
+    Speculation,
+    State,
+)
+from desktop.inbox import Event, Inbox, Kind
+
+log = logging.getLogger(__name__)
+FRAME_MS = 33
+
+
+class EngineBridge(QObject):
+    """Owns the engine's client and its thread.
+
+    Args:
+        make_client: called on the asyncio thread, again for every restart.
+    """
+
+    state_changed = Signal(object)
+    lost = Signal(object)
+    loading = Signal(str, object)
+    loaded = Signal(str, object)
+    prompt_progress = Signal(str, object)
+    delta = Signal(str, str, object)
+    finished = Signal(str, object)
+    compared = Signal(str, object)
+    counted = Signal(int, object)
+    failed = Signal(str, object)
+    _wake = Signal()
+
+    def __init__(self, make_client: Callable[[], EngineClient], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._make_client = make_client
+        self._client: EngineClient | None = None
+        self._inbox = Inbox()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._watcher: asyncio.Task[None] | None = None
+        self._loads = asyncio.Lock()
+        self._waiting: set[str] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run_loop, name="engine-client", daemon=True)
+        self._timer = QTimer(self, singleShot=True, interval=FRAME_MS)
+        self._timer.timeout.connect(self._drain)
+        self._wake.connect(self._timer.start)
+
+    # -- the window's side ----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the thread and the client; the first ``state_changed`` tells that the engine answers."""
+        self._thread.start()
+        self._call(self._open())
+
+    def close(self) -> None:
+        """Cancel what runs, end the worker, stop the thread. Blocks, a few seconds at most."""
+        self._timer.stop()
+        if self._thread.is_alive():
+            done = asyncio.run_coroutine_threadsafe(self._shut(), self._loop)
+            try:
+                done.result(timeout=8)
+            except (TimeoutError, EngineError):
+                log.warning("the engine did not close in time")
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout=2)
+        if not self._loop.is_running():
+            self._loop.close()
+
+    def restart(self, request: LoadRequest | None, speculation: Speculation | None = None) -> str:
+        """A new worker, and the last pair in it."""
+        return self._job(lambda job: self._restart(request, speculation, job))
+
+    def load(self, request: LoadRequest) -> str:
+        """Load a pair; ``loading`` then ``loaded`` or ``failed``."""
+        return self._job(lambda job: self._load_pair(request, job))
+
+    def set_draft(self, request: DraftRequest) -> str:
+        """Swap the draft model, leaving the target alone."""
+        return self._job(lambda job: self._load(self._alive().set_draft(request, job), job))
+
+    def set_speculation(self, settings: Speculation) -> str:
+        """From the next round, also of a running reply."""
+        return self._job(lambda job: self._set_speculation(settings, job))
+
+    def reply(self, request: ReplyRequest) -> str:
+        """Generate; waits for a load that is under way."""
+        return self._job(lambda job: self._reply(request, job))
+
+    def compare(self, request: ReplyRequest) -> str:
+        """The same reply both ways."""
+        return self._job(lambda job: self._compare(request, job))
+
+    def count(self, ticket: int, messages: list[Message], kwargs: dict[str, Any]) -> None:
+        """Count prompt tokens; the answer carries ``ticket``. Failing is silent: it is only a hint."""
+        self._job(lambda _: self._count(ticket, messages, kwargs))
+
+    def cancel(self, job: str) -> None:
+        """Stop a load, a reply or a comparison; its last signal still comes."""
+        self._call(self._cancel(job))
+
+    @Slot()
+    def _drain(self) -> None:
+        for event in self._inbox.take():
+            match event.kind:
+                case "state":
+                    self.state_changed.emit(event.value)
+                case "lost":
+                    self.lost.emit(event.value)
+                case "counted":
+                    self.counted.emit(*event.value)
+                case "delta":
+                    self.delta.emit(event.job, event.side, event.value)
+                case "prompt":
+                    self.prompt_progress.emit(event.job, event.value)
+                case _:
+                    getattr(self, event.kind).emit(event.job, event.value)
+
+    # -- the engine's side (asyncio thread) -----------------------------------------------------------------------
+
+    def _run_loop(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def _call(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _job(self, start: Callable[[str], Coroutine[Any, Any, None]]) -> str:
+        job = uuid.uuid4().hex
+
+        def begin() -> None:
+            self._tasks[job] = task = self._loop.create_task(self._guard(start, job))
+            task.add_done_callback(lambda _: self._tasks.pop(job, None))
+
+        self._loop.call_soon_threadsafe(begin)
+        return job
+
+    async def _guard(self, start: Callable[[str], Coroutine[Any, Any, None]], job: str) -> None:
+        """Every way a job can end is told to the window."""
+        try:
+            await start(job)
+        except EngineError as error:
+            self._tell("failed", job, error)
+        except asyncio.CancelledError:
+            self._tell("failed", job, EngineError(ErrorCode.CANCELLED, "Stopped."))
+        except Exception as error:  # a job's top: nothing may end silently
+            log.exception("job failed")
+            self._tell("failed", job, EngineError(ErrorCode.BUG, f"Tandem hit a fault of its own: {error!r}."))
+
+    def _tell(self, kind: Kind, job: str, value: Any, side: str = "") -> None:
+        if self._inbox.put(Event(kind, job, value, side)):
+            self._wake.emit()
+
+    def _alive(self) -> EngineClient:
+        if self._client is None:
+            raise EngineError(ErrorCode.WORKER_GONE, "The engine is not running; restart it.")
+        return self._client
+
+    async def _open(self) -> None:
+        self._client = self._make_client()
+        self._watcher = self._loop.create_task(self._watch(self._client))
+
+    async def _watch(self, client: EngineClient) -> None:
+        try:
+            async for event in client.events():
+                if isinstance(event, State):
+                    self._tell("state", "", event)
+            if client is self._client:
+                self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, "The engine has ended; restart it."))
+        except EngineError as error:
+            if client is self._client:
+                self._tell("lost", "", error)
+        except Exception as error:  # a task's top
+            log.exception("the engine's events broke off")
+            self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, f"The engine's events broke off: {error!r}."))
+
+    async def _shut(self) -> None:
+        client, self._client = self._client, None
+        tasks = [*self._tasks.values(), *([self._watcher] if self._watcher else [])]
+        current = asyncio.current_task()
+        for task in tasks:
+            if task is not current:
+                task.cancel()
+        await asyncio.gather(*(t for t in tasks if t is not current), return_exceptions=True)
+        if client is not None:
+            await client.close()
+
+    async def _restart(self, request: LoadRequest | None, speculation: Speculation | None, job: str) -> None:
+        await self._shut()
+        await self._open()
+        if speculation is not None:
+            await self._alive().set_speculation(speculation)
+        if request is not None:
+            await self._load_pair(request, job)
+
+    async def _load_pair(self, request: LoadRequest, job: str) -> None:
+        async with self._loads:
+            await self._load(self._alive().load(request, job), job)
+
+    async def _load(self, steps: AsyncIterator[LoadProgress | State], job: str) -> None:
+        async for step in steps:
+            if isinstance(step, State):
+                self._tell("state", "", step)
+                self._tell("loaded", job, step)
+            else:
+                self._tell("loading", job, step)
+
+    async def _set_speculation(self, settings: Speculation, job: str) -> None:
+        state = await self._alive().set_speculation(settings)
+        self._tell("state", "", state)
+        self._tell("loaded", job, state)
+
+    async def _reply(self, request: ReplyRequest, job: str) -> None:
+        self._waiting.add(job)
+        try:
+            async with self._loads:  # a message may be sent while its model loads
+                pass
+        finally:
+            self._waiting.discard(job)
+        async for event in self._alive().reply(request, job):
+            match event:
+                case Delta():
+                    self._tell("delta", job, event)
+                case PromptProgress():
+                    self._tell("prompt", job, event)
+                case Finished():
+                    self._tell("finished", job, event)
+
+    async def _compare(self, request: ReplyRequest, job: str) -> None:
+        async for event in self._alive().compare(request, job):
+            match event:
+                case Comparison():
+                    self._tell("compared", job, event)
+                case (side, Delta() as part):
+                    self._tell("delta", job, part, side)
+                case (side, PromptProgress() as progress):
+                    self._tell("prompt", job, progress, side)
+
+    async def _count(self, ticket: int, messages: list[Message], kwargs: dict[str, Any]) -> None:
+        try:
+            self._tell("counted", "", (ticket, await self._alive().count(messages, kwargs)))
+        except EngineError:
+            log.debug("tokens were not counted", exc_info=True)
+
+    async def _cancel(self, job: str) -> None:
+        task = self._tasks.get(job)
+        if task is None or self._client is None:
+            return
+        if job in self._waiting:
+            task.cancel()
+            return
+        try:
+            await self._client.cancel(job)
+        except EngineError:
+            task.cancel()

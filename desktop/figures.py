@@ -1,0 +1,93 @@
+"""Numbers as the window writes them: with units, never jumping, and an estimate always marked as one.
+
+Each figure has its definition beside it, because the tooltip of every number on screen says how it was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from backend.protocol import Timings
+
+MISSING = "–"
+DEFINITIONS = {
+    "rate": "Generation speed: (tokens − 1) ÷ time from the prompt's end to the last token.",
+    "speedup": "Speed-up against plain decoding: (tokens − 1) × measured cost of one plain pass at this context "
+    "length ÷ generation time. “≈” until Compare has run both ways.",
+    "accepted": "Accepted: draft tokens that the target kept ÷ draft tokens that it checked.",
+    "per_pass": "Tokens per pass: tokens emitted ÷ passes of the target after the prompt. Plain decoding makes 1.",
+    "split": "Where generation time goes: the draft proposing, the target verifying; the rest is Tandem itself.",
+    "context": "Tokens in the target's context ÷ its size.",
+    "memory": "Memory held by the engine: weights, caches and buffers ÷ memory of this machine.",
+}
+
+
+@dataclass(slots=True, frozen=True)
+class Figures:
+    """One reply's figures as text."""
+
+    rate: str = MISSING
+    speedup: str = MISSING
+    accepted: str = MISSING
+    per_pass: str = MISSING
+    split: str = MISSING
+
+
+def figures(timings: Timings | None, measured_ratio: float | None = None) -> Figures:
+    """The figures of a reply; ``measured_ratio`` is a comparison's, which replaces the estimate."""
+    if timings is None:
+        return Figures()
+    rate, per_pass, accepted = timings.tokens_per_second, timings.tokens_per_pass, timings.acceptance
+    return Figures(
+        rate=f"{rate:.1f} tok/s" if rate is not None else MISSING,
+        speedup=speedup_text(timings.speedup, measured_ratio),
+        accepted=f"{accepted:.0%} accepted".replace("%", " %") if accepted is not None else MISSING,
+        per_pass=f"{per_pass:.1f} tokens/pass" if per_pass is not None else MISSING,
+        split=_split(timings),
+    )
+
+
+def speedup_text(estimate: float | None, measured: float | None = None) -> str:
+    """``= 1.84×`` once measured by a comparison, ``≈ 1.84×`` against the measured plain cost."""
+    if measured is not None:
+        return f"= {measured:.2f}×"
+    return f"≈ {estimate:.2f}×" if estimate is not None else MISSING
+
+
+def _split(timings: Timings) -> str:
+    whole = timings.predicted_ms
+    if whole <= 0 or not timings.draft_n:
+        return MISSING
+    return f"draft {timings.draft_ms / whole:.0%} verify {timings.verify_ms / whole:.0%}".replace("%", " %")
+
+
+def footer(timings: Timings | None, comparison: dict[str, Any] | None, extra: list[str]) -> str:
+    """The line below a reply: only what was measured for this reply."""
+    parts: list[str] = []
+    if timings is not None and timings.predicted_n:
+        shown = figures(timings, (comparison or {}).get("generation_ratio"))
+        wanted = [shown.rate, shown.speedup if timings.draft_n or comparison else MISSING, shown.accepted]
+        parts = [text for text in wanted if text != MISSING]
+        parts.append(f"{timings.predicted_n:,} token" + ("s" if timings.predicted_n != 1 else ""))
+    return " · ".join(parts + extra)
+
+
+def count(n: int) -> str:
+    """1,204 below ten thousand, 12.3k above."""
+    return f"{n:,}" if n < 10_000 else f"{n / 1000:.1f}k"
+
+
+def context(used: int, size: int | None) -> str:
+    """``ctx 312/8,192``."""
+    return f"ctx {count(used)}/{count(size)}" if size else MISSING
+
+
+def gigabytes(n: int) -> str:
+    """Decimal gigabytes, as disks and hubs count."""
+    return f"{n / 1e9:.1f} GB"
+
+
+def memory(used: int, total: int) -> str:
+    """``2.1/16.8 GB``."""
+    return f"{used / 1e9:.1f}/{total / 1e9:.1f} GB" if used and total else MISSING

@@ -1,0 +1,57 @@
+"""What the engine's thread hands to the window, merged so that the window draws at most 30 times a second.
+
+Text is never dropped, only joined; progress and state are latest-wins; the order within a job stays.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from backend.protocol import Delta
+
+Kind = Literal["state", "lost", "loading", "loaded", "prompt", "delta", "finished", "compared", "counted", "failed"]
+_LATEST: frozenset[Kind] = frozenset({"state", "loading", "prompt", "counted"})
+
+
+@dataclass(slots=True, frozen=True)
+class Event:
+    """One thing that happened. ``job`` is empty for the worker itself; ``side`` is set in a comparison."""
+
+    kind: Kind
+    job: str
+    value: Any
+    side: str = ""
+
+
+class Inbox:
+    """Filled on one thread, emptied on another."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._events: dict[object, Event] = {}
+
+    def put(self, event: Event) -> bool:
+        """Add or merge; True when the inbox was empty, so that someone must be woken."""
+        with self._lock:
+            was_empty = not self._events
+            key: object = (event.kind, event.job, event.side)
+            old = self._events.get(key)
+            if old is not None and event.kind == "delta":
+                self._events[key] = replace(event, value=_join(old.value, event.value))
+            elif event.kind in _LATEST or event.kind == "delta":
+                self._events[key] = event
+            else:
+                self._events[object()] = event
+            return was_empty
+
+    def take(self) -> list[Event]:
+        """Everything since the last call, oldest first."""
+        with self._lock:
+            events, self._events = list(self._events.values()), {}
+        return events
+
+
+def _join(old: Delta, new: Delta) -> Delta:
+    return Delta(old.text + new.text, old.tokens + new.tokens, new.timings, old.rounds + new.rounds)

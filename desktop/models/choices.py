@@ -1,0 +1,62 @@
+"""The rows of the two drop-downs, made from the library: what can be used first, then the rest with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from desktop.figures import gigabytes
+from desktop.settings import AUTOMATIC, LOOKUP, NONE
+from desktop.widgets.picker import Row
+
+ADD_FILE = "\x00add"
+DOWNLOAD = "\x00get:"
+"""Prefix of the value of a model that is not downloaded yet."""
+
+
+def label(model: Any) -> str:
+    """``Qwen3 14B · Q4_K_M``."""
+    return f"{model.name} · {model.quant}" if model.quant and model.quant not in model.name else str(model.name)
+
+
+def target_rows(models: Iterable[Any]) -> list[Row]:
+    """Installed models, broken ones with their reason, the catalogue, and adding a file."""
+    ready, broken, offered = [], [], []
+    for m in models:
+        size = gigabytes(m.size) if m.size else ""
+        if m.state == "installed":
+            ready.append(Row(label(m), m.id, size))
+        elif m.state == "available":
+            if m.entry is not None and "target" in m.entry.roles:
+                licence = m.entry.licence.name if m.entry.licence is not None else ""
+                offered.append(Row(label(m), DOWNLOAD + m.id, " · ".join(p for p in ("Download", size, licence) if p)))
+        else:
+            broken.append(Row(label(m), m.id, m.problem.message if m.problem else "Incomplete.", enabled=False))
+    rows = [Row("On this machine"), *ready] if ready else []
+    rows += [Row("From disk"), Row("Add a model file…", ADD_FILE, "A GGUF file on this machine")]
+    rows += [Row("Cannot be used"), *broken] if broken else []
+    return rows + ([Row("To download"), *offered] if offered else [])
+
+
+def draft_rows(choices: Iterable[Any], target: str | None) -> list[Row]:
+    """What fits first, the choices without a draft model, then what does not fit with the reason."""
+    fits, offered, unfit = [], [], []
+    for c in choices:
+        if c.model.id == target:
+            continue
+        pair = f"{gigabytes(c.pair_bytes)} with the target" if c.pair_bytes else ""
+        if c.fits and c.model.installed:
+            fits.append(Row(label(c.model), c.model.id, c.warning or pair))
+        elif c.fits:
+            size = gigabytes(c.model.size) if c.model.size else ""
+            offered.append(Row(label(c.model), DOWNLOAD + c.model.id, " · ".join(p for p in ("Download", size) if p)))
+        else:
+            unfit.append(Row(label(c.model), c.model.id, c.reason, enabled=False))
+    rows = [Row("Fits this model"), *fits, *offered] if fits or offered else []
+    rows += [
+        Row("No draft model" if not fits else "Other ways"),
+        Row("Automatic", AUTOMATIC, "The best draft that fits, or text seen before: whichever pays"),
+        Row("Prompt lookup", LOOKUP, "Drafts from text seen before in this conversation; takes no memory"),
+        Row("None", NONE, "Plain decoding"),
+    ]
+    return rows + ([Row("Does not fit"), *unfit] if unfit else [])

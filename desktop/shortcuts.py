@@ -1,0 +1,50 @@
+"""Every keyboard shortcut, once: actions, tooltips and the list in Help are made from this table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QKeySequence
+
+Key = str | QKeySequence.StandardKey
+
+
+@dataclass(slots=True, frozen=True)
+class Shortcut:
+    """``id`` names the action; ``key`` is a standard key where one exists."""
+
+    id: str
+    key: Key
+    text: str
+
+
+_S = QKeySequence.StandardKey
+SHORTCUTS = (
+    Shortcut("new", _S.New, "New chat"),
+    Shortcut("search", "Ctrl+K", "Search chats"),
+    Shortcut("rename", "F2", "Rename chat"),
+    Shortcut("delete", "Ctrl+Shift+Backspace", "Delete chat"),
+    Shortcut("undo_delete", "Ctrl+Shift+Z", "Undo delete"),
+    Shortcut("write", "Ctrl+L", "Go to the message box"),
+    Shortcut("stop", "Esc", "Stop the reply"),
+    Shortcut("regenerate", "Ctrl+R", "Regenerate the last reply"),
+    Shortcut("copy", "Ctrl+Shift+C", "Copy the last reply"),
+    Shortcut("compare", "Ctrl+Shift+E", "Compare the last reply"),
+    Shortcut("speculation", "Ctrl+Shift+S", "Speculation on or off"),
+    Shortcut("chat_settings", "Ctrl+,", "Chat settings"),
+    Shortcut("sidebar", "F8", "Show or hide the chats"),
+    Shortcut("shortcuts", "F1", "Keyboard shortcuts"),
+    Shortcut("quit", _S.Quit, "Quit"),
+)
+FIXED = (
+    ("Enter", "Send the message"),
+    ("Shift+Enter", "New line"),
+    ("Up, Down", "Move between messages"),
+)
+"""Keys of a widget, not of the window; listed in Help too."""
+
+
+def keys(shortcut: Shortcut) -> QKeySequence:
+    """The key on this platform; some standard keys do not exist everywhere."""
+    sequence = QKeySequence(shortcut.key)
+    return QKeySequence("Ctrl+Q") if sequence.isEmpty() and shortcut.id == "quit" else sequence

@@ -1,0 +1,171 @@
+"""Makes the application and its parts, shows the window, and only then does what takes time."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from backend.client import EngineClient, ManagedEngine
+from backend.errors import EngineError, ErrorCode
+from backend.library.paths import config_dir, data_dir
+from backend.supervisor import Supervisor
+from desktop.bridge import EngineBridge
+from desktop.models.conversation import Conversation
+from desktop.models.engine import Engine
+from desktop.models.shelf import Shelf
+from desktop.settings import SettingsFile
+from desktop.single import SingleInstance
+from desktop.store import Store, StoreError
+from desktop.theme.theme import Theme
+from desktop.views.comparing import Comparing
+from desktop.views.main_window import MainWindow
+from desktop.views.refusal import Refusal
+from desktop.words import Notice, notice
+
+APP_ID = "io.github.tandem_chat.Tandem"
+log = logging.getLogger(__name__)
+_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+
+
+class Desktop:
+    """All parts of a running program; ``close`` ends them in order."""
+
+    def __init__(self, app: QApplication, logs: Path, models: dict[str, Path] | None = None) -> None:
+        self.settings = SettingsFile(config_dir() / "settings.json")
+        self.theme = Theme(app)
+        self.theme.choose(self.settings.now.theme)
+        self.store = Store(data_dir() / "chats.sqlite")
+        supervisor = Supervisor(models=models)
+
+        def client() -> EngineClient:
+            return ManagedEngine(supervisor)
+
+        self.bridge = EngineBridge(client)
+        self.shelf = Shelf()
+        self.engine = Engine(self.bridge, self.shelf, self.settings)
+        self.conversation = Conversation(self.store, self.bridge, self.settings)
+        self.comparing = Comparing(self.bridge, self.conversation)
+        self.window = MainWindow(
+            self.store,
+            self.engine,
+            self.shelf,
+            self.conversation,
+            self.comparing,
+            self.settings,
+            self.theme,
+            logs,
+        )
+
+    def begin(self) -> None:
+        """After the first paint: the library, the worker, the last pair (unless the last run ended badly)."""
+        clean = self.settings.now.clean_exit
+        self.settings.change(clean_exit=False)
+        self.shelf.refresh()
+        self.engine.start(load=clean)
+        if not clean:
+            self.window.page.notice.show_notice(
+                Notice(
+                    "Tandem did not end properly last time",
+                    "No model was loaded by itself. Your chats are all here.",
+                    ("models", "log"),
+                    mild=True,
+                )
+            )
+        elif self.settings.problem:
+            self.window.page.notice.show_notice(Notice("Settings", self.settings.problem, mild=True))
+
+    def close(self) -> None:
+        """Stop what runs, write what is left, end the worker."""
+        self.shelf.cancel_download()
+        self.bridge.close()
+        self.conversation.finish()
+        self.shelf.close()
+        self.settings.change(clean_exit=True)
+        self.store.close()
+
+
+class _Faults(QObject, logging.Handler):
+    """Uncaught exceptions in slots: Qt goes on, so the window must say that something went wrong."""
+
+    happened = Signal(str)
+
+    def __init__(self) -> None:
+        QObject.__init__(self)
+        logging.Handler.__init__(self, logging.CRITICAL)
+
+    def emit(self, record: logging.LogRecord) -> None:  # type: ignore[override]
+        self.happened.emit(repr(record.exc_info[1]) if record.exc_info else record.getMessage())
+
+
+def run(arguments: list[str], logs: Path | None, problem: EngineError | None) -> int:
+    """Run the application to its end."""
+    app = make_app(arguments)
+    if problem is not None or logs is None:
+        return _refuse(app, problem.message if problem else "The log folder cannot be used.")
+    single = SingleInstance(data_dir())
+    if not single.first:
+        return 0
+    try:
+        desktop = Desktop(app, logs)
+    except StoreError as error:
+        return _refuse(app, error.message)
+    faults = _Faults()
+    logging.getLogger().addHandler(faults)
+    faults.happened.connect(
+        lambda text: desktop.window.page.notice.show_notice(
+            notice(EngineError(ErrorCode.BUG, f"{text}. What you wrote is safe; the log has the details."))
+        )
+    )
+    single.raised.connect(desktop.window.raise_to_front)
+    desktop.window.show()
+    QTimer.singleShot(0, desktop.begin)
+    code = app.exec()
+    logging.getLogger().removeHandler(faults)
+    desktop.close()
+    single.close()
+    return code
+
+
+def make_app(arguments: list[str]) -> QApplication:
+    """The QApplication with its identity set."""
+    qInstallMessageHandler(_qt_message)
+    QApplication.setApplicationName("tandem")
+    QApplication.setApplicationDisplayName("Tandem")
+    QApplication.setDesktopFileName(APP_ID)
+    _claim_taskbar()
+    app = QApplication(arguments)
+    app.setWindowIcon(QIcon(str(Path(__file__).parent / "resources" / "tandem.svg")))
+    return app
+
+
+def _refuse(app: QApplication, message: str) -> int:
+    """Say why there is no window, in a window and on stderr."""
+    log.error("%s", message)
+    sys.stderr.write(message + "\n")
+    Theme(app).choose("system")
+    refusal = Refusal(message)
+    refusal.show()
+    app.exec()
+    return 1
+
+
+def _qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str | None) -> None:
+    logging.getLogger("qt").log(_LEVELS.get(kind, logging.WARNING), "%s", text)
+
+
+def _claim_taskbar() -> None:
+    if sys.platform == "win32":  # otherwise Windows groups the window under Python
+        import ctypes
+
+        ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(APP_ID)

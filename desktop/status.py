@@ -1,0 +1,56 @@
+"""What the status bar's first words are: from what the engine reports, never from what was asked for."""
+
+from __future__ import annotations
+
+from backend.protocol import LoadProgress, PromptProgress, State
+from desktop.models.engine import Mode
+
+_PHASES = {
+    "target": "Loading target",
+    "draft": "Loading draft",
+    "probe": "Checking the pair",
+    "measure": "Measuring this machine",
+}
+
+
+def lead(
+    mode: Mode,
+    state: State,
+    progress: LoadProgress | None,
+    *,
+    running: bool = False,
+    reading: PromptProgress | None = None,
+    drafted: bool = False,
+) -> str:
+    """One line. ``drafted`` = the running reply has had draft tokens checked (from its counters)."""
+    if mode == "lost":
+        return "Engine stopped"
+    if progress is not None:
+        return f"{_PHASES[progress.phase]} {progress.fraction:.0%}".replace("%", " %")
+    if mode == "starting":
+        return "Starting engine…"
+    if mode == "loading":
+        return "Loading…"
+    if reading is not None:
+        return f"Reading prompt {reading.done:,}/{reading.total:,}"
+    return _generating(state, drafted) if running else _resting(state)
+
+
+def _generating(state: State, drafted: bool) -> str:
+    if not state.speculation.enabled:
+        return "Writing plain: speculation is off"
+    if state.why:
+        return state.why
+    return "Drafting and verifying" if drafted else "Writing"
+
+
+def _resting(state: State) -> str:
+    if state.target is None:
+        return "No model loaded"
+    if not state.speculation.enabled:
+        return "Ready, speculation is off"
+    if state.draft_note:
+        return state.draft_note
+    if state.draft is None and state.speculation.source == "draft":
+        return "Ready, no draft model"
+    return state.why or "Ready"

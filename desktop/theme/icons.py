@@ -1,0 +1,79 @@
+"""Monochrome icons: SVG files tinted with the ink of the widget that shows them, again whenever the palette changes."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from desktop.theme.tokens import tokens_now
+
+
+def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
+    """The icon in one ink, sharp at every scale up to 3."""
+    made = QIcon()
+    for mode, ink in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled or color)):
+        for size in (16, 20, 32, 48, 64):
+            made.addPixmap(_pixmap(name, ink, size), mode)
+    return made
+
+
+def _pixmap(name: str, ink: QColor, size: int) -> QPixmap:
+    svg = (files("desktop.resources") / "icons" / f"{name}.svg").read_text("utf-8")
+    renderer = QSvgRenderer(QByteArray(svg.replace("currentColor", ink.name()).encode()))
+    pixmap = QPixmap(size, size)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    renderer.render(painter, QRectF(0, 0, size, size))
+    painter.end()
+    return pixmap
+
+
+class IconButton(QToolButton):
+    """A flat button with an icon and always a name: what assistive technology reads and the tooltip shows.
+
+    Args:
+        icon_name: file name in ``resources/icons`` without ending.
+        label: what a press does, sentence case.
+        text: also show the label beside the icon.
+    """
+
+    def __init__(
+        self, icon_name: str, label: str, parent: QWidget | None = None, *, text: bool = False, shortcut: str = ""
+    ) -> None:
+        super().__init__(parent)
+        self._icon_name = icon_name
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if text else Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.setToolButtonStyle(style)
+        self.setAutoRaise(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.set_label(label, shortcut)
+        side = round(self.fontMetrics().height() * 1.05)
+        self.setIconSize(QSize(side, side))
+        self._tint()
+
+    def set_label(self, label: str, shortcut: str = "") -> None:
+        """Change what the button says of itself."""
+        self.setText(label)
+        self.setAccessibleName(label)
+        keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText) if shortcut else ""
+        self.setToolTip(f"{label} ({keys})" if keys else label)
+
+    def set_icon(self, name: str) -> None:
+        """Another icon from the same set."""
+        self._icon_name = name
+        self._tint()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._tint()
+
+    def _tint(self) -> None:
+        tokens = tokens_now()
+        ink = tokens.on_accent if self.property("primary") else tokens.subtle
+        self.setIcon(icon(self._icon_name, ink, tokens.faint))

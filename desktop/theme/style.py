@@ -1,0 +1,115 @@
+"""The style sheet: spacing on a 4-pixel grid in units of the font, colours from the tokens only."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from string import Template
+
+from PySide6.QtGui import QColor
+
+from desktop.theme.tokens import Tokens
+
+
+def stylesheet(tokens: Tokens, unit: int) -> str:
+    """The sheet for these colours; ``unit`` is a quarter of a line of text, in pixels."""
+    values: dict[str, str] = {}
+    for item in fields(tokens):
+        value = getattr(tokens, item.name)
+        if isinstance(value, QColor):
+            values[item.name] = value.name()
+    values |= {f"u{n}": f"{n * unit}px" for n in range(1, 13)}
+    values["r"] = f"{2 * unit}px"
+    return Template(_SHEET).substitute(values)
+
+
+_SHEET = """
+QMainWindow, QDialog { background: $page; }
+QToolTip { background: $page; color: $ink; border: 1px solid $line; padding: $u1; }
+#side { background: $side; border: none; border-right: 1px solid $line; }
+#side QListView { background: transparent; border: none; outline: none; }
+#top { background: $page; border-bottom: 1px solid $line; }
+#status { background: $side; border-top: 1px solid $line; }
+#status QLabel, #status QToolButton { color: $subtle; }
+#status QLabel[lead="true"] { color: $ink; font-weight: 600; }
+
+QToolButton { border: 1px solid transparent; border-radius: $r; padding: $u1; color: $ink; background: transparent; }
+QToolButton:hover { background: $hover; }
+QToolButton:pressed, QToolButton:checked { background: $pressed; }
+QToolButton:disabled { color: $faint; }
+QToolButton:focus { border: 1px solid $accent; }
+QToolButton[primary="true"] { background: $accent; border-radius: $u3; padding: $u1; }
+QToolButton[primary="true"]:disabled { background: $pressed; }
+QToolButton::menu-indicator { image: none; }
+
+QPushButton { border: 1px solid $line; border-radius: $r; padding: $u1 $u3; background: $page; color: $ink; }
+QPushButton:hover { background: $hover; }
+QPushButton:pressed { background: $pressed; }
+QPushButton:focus { border: 1px solid $accent; }
+QPushButton:disabled { color: $faint; }
+QPushButton[primary="true"] { background: $accent; border-color: $accent; color: $on_accent; font-weight: 600; }
+QPushButton[primary="true"]:focus { border: 1px solid $ink; }
+QPushButton[card="true"] { text-align: left; padding: $u3; border-radius: $r; }
+
+QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit#field, QTextEdit#field {
+  border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink;
+  selection-background-color: $accent; selection-color: $on_accent; }
+QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
+QComboBox { border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink; }
+QComboBox:hover { background: $hover; }
+QComboBox:focus, QComboBox:on { border: 1px solid $accent; }
+QComboBox:disabled { color: $faint; }
+QComboBox::drop-down { border: none; width: $u5; }
+QComboBox QAbstractItemView { border: 1px solid $line; background: $page; color: $ink; outline: none;
+  selection-background-color: $hover; selection-color: $ink; }
+QGroupBox { border: none; margin-top: $u6; font-weight: 600; }
+QGroupBox::title { subcontrol-origin: margin; left: 0; }
+
+#composer { background: $page; border: 1px solid $line; border-radius: $u3; }
+#composer[focused="true"] { border: 1px solid $accent; }
+#composer QPlainTextEdit { background: transparent; border: none; color: $ink; }
+#count { color: $subtle; }
+#count[over="true"] { color: $bad; font-weight: 600; }
+
+#notice { background: $bad_page; border: 1px solid $bad; border-radius: $r; }
+#notice[mild="true"] { background: $hover; border: 1px solid $line; }
+#notice QLabel#title { font-weight: 600; }
+#page, #page > QWidget > #column { background: $page; border: none; }
+#page { background: $page; border: none; }
+#column { background: $page; }
+#author { font-weight: 600; }
+#bubble { background: $bubble; border-radius: $u3; }
+#footer { color: $subtle; }
+#subtle { color: $subtle; }
+#heading { font-weight: 600; }
+#good { color: $good; font-weight: 600; }
+#bad { color: $bad; font-weight: 600; }
+#code { background: $code; border: 1px solid $line; border-radius: $r; }
+#code QLabel { color: $subtle; }
+#code QPlainTextEdit { background: transparent; border: none; color: $ink; }
+#prose { background: transparent; border: none; }
+#thinking { border: none; border-left: 3px solid $line; }
+#jump { background: $page; border: 1px solid $line; border-radius: $u3; }
+#jump:hover { background: $hover; }
+#toast { background: $ink; border-radius: $r; }
+#toast QLabel { color: $page; }
+#toast QToolButton { color: $page; font-weight: 600; text-decoration: underline; }
+#toast QToolButton:hover { background: $subtle; }
+#pane { background: $page; border: 1px solid $line; border-radius: $r; }
+
+QProgressBar { border: none; border-radius: $u1; background: $pressed; max-height: $u1; min-height: $u1;
+  color: transparent; }
+QProgressBar::chunk { background: $accent; border-radius: $u1; }
+QSplitter::handle { background: transparent; }
+QScrollBar:vertical { background: transparent; width: $u3; margin: 0; }
+QScrollBar::handle:vertical { background: $pressed; border-radius: $u1; min-height: $u8; margin: 0 $u1; }
+QScrollBar::handle:vertical:hover { background: $faint; }
+QScrollBar:horizontal { background: transparent; height: $u3; margin: 0; }
+QScrollBar::handle:horizontal { background: $pressed; border-radius: $u1; min-width: $u8; margin: $u1 0; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QMenu { background: $page; color: $ink; border: 1px solid $line; padding: $u1; }
+QMenu::item { padding: $u1 $u5 $u1 $u3; border-radius: $u1; }
+QMenu::item:selected { background: $hover; }
+QMenu::item:disabled { color: $faint; }
+QMenu::separator { height: 1px; background: $line; margin: $u1; }
+"""

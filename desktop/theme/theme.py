@@ -1,0 +1,51 @@
+"""Light, dark or the system's: one call that dresses the application, and dresses it again when the system changes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication
+
+from desktop.theme.style import stylesheet
+from desktop.theme.tokens import own_palette, tokens_for
+
+Choice = Literal["system", "light", "dark"]
+_SCHEMES = {
+    "system": Qt.ColorScheme.Unknown,
+    "light": Qt.ColorScheme.Light,
+    "dark": Qt.ColorScheme.Dark,
+}
+_SMALLEST_POINTS = 10.0
+"""Some window systems without a desktop report 9 points, too small for reading."""
+
+
+class Theme(QObject):
+    """Owns the application's palette and style sheet."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._app = app
+        self.choice: Choice = "system"
+        font = app.font()
+        if 0 < font.pointSizeF() < _SMALLEST_POINTS:
+            font.setPointSizeF(_SMALLEST_POINTS)
+            app.setFont(font)
+        app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
+
+    def choose(self, choice: Choice) -> None:
+        """Switch to ``choice`` now."""
+        self.choice = choice
+        hints = self._app.styleHints()
+        if choice == "system":
+            hints.unsetColorScheme()
+        else:
+            hints.setColorScheme(_SCHEMES[choice])
+        self._dress()
+
+    def _dress(self) -> None:
+        if self._app.styleHints().colorScheme() == Qt.ColorScheme.Unknown:  # the platform has no schemes of its own
+            self._app.setPalette(own_palette(dark=self.choice == "dark"))
+        unit = max(3, round(QFontMetricsF(self._app.font()).height() / 4.5))
+        self._app.setStyleSheet(stylesheet(tokens_for(self._app.palette()), unit))

@@ -1,0 +1,82 @@
+"""The page of one chat: messages or the empty page, the notice bar, and the composer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtGui import QFontInfo
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from desktop.models.conversation import Conversation
+from desktop.store import Message
+from desktop.views.welcome import Welcome
+from desktop.widgets.composer import Composer
+from desktop.widgets.message_view import COLUMN_EM, MessageView
+from desktop.widgets.notice_bar import NoticeBar
+
+
+class ChatPage(QWidget):
+    """Binds a conversation to its widgets."""
+
+    def __init__(
+        self, conversation: Conversation, author: Callable[[Message], str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._conversation = conversation
+        self.messages = MessageView(author, conversation.place)
+        self.welcome = Welcome()
+        self.notice = NoticeBar()
+        self.composer = Composer()
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.welcome)
+        self._stack.addWidget(self.messages)
+        column = QWidget()
+        column.setMaximumWidth(COLUMN_EM * QFontInfo(self.font()).pixelSize() + 32)
+        below = QVBoxLayout(column)
+        below.setContentsMargins(16, 0, 16, 12)
+        below.setSpacing(8)
+        below.addWidget(self.notice)
+        below.addWidget(self.composer)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._stack, 1)
+        layout.addLayout(row)
+        self._connect()
+
+    def _connect(self) -> None:
+        conversation = self._conversation
+        conversation.opened.connect(self._opened)
+        conversation.appended.connect(self._appended)
+        conversation.changed.connect(self.messages.update_message)
+        conversation.running_changed.connect(self.composer.set_running)
+        conversation.noticed.connect(self.notice.show_notice)
+        self.messages.regenerate.connect(conversation.regenerate)
+        self.messages.sibling.connect(conversation.show_sibling)
+        self.composer.submitted.connect(self._submit)
+        self.composer.stopped.connect(conversation.stop)
+        self.composer.refused.connect(self.notice.show_notice)
+        self.welcome.picked.connect(self._pick)
+
+    def _opened(self, messages: list[Message]) -> None:
+        self._stack.setCurrentWidget(self.messages if messages else self.welcome)
+        self.messages.show_messages(messages)
+        self.composer.setFocus()
+
+    def _appended(self, message: Message) -> None:
+        self._stack.setCurrentWidget(self.messages)
+        self.messages.append(message)
+
+    def _submit(self, text: str) -> None:
+        self.notice.hide()
+        if self._conversation.send(text):
+            self.composer.set_text("")
+
+    def _pick(self, prompt: str) -> None:
+        self.composer.set_text(prompt)
+        self.composer.setFocus()

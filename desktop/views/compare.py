@@ -1,0 +1,199 @@
+"""Compare: the same reply with and without speculation, run now, side by side; then what the difference was."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from backend.errors import EngineError
+from backend.protocol import Comparison, Delta, PromptProgress, Timings
+from desktop.figures import count, figures
+from desktop.theme.icons import IconButton
+from desktop.widgets.blocks import BlockView
+from desktop.words import notice
+
+_TITLES = {"plain": "Plain", "speculation": "With speculation"}
+
+
+class CompareView(QWidget):
+    """Shows one comparison from its start to its verdict."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        back = IconButton("left", "Back to the chat", text=True, shortcut="Esc")
+        back.clicked.connect(self.closed)
+        self._verdict = QLabel()
+        self._verdict.setObjectName("heading")
+        self._detail = QLabel()
+        self._detail.setObjectName("subtle")
+        for label in (self._verdict, self._detail):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        font = self._verdict.font()
+        font.setPointSizeF(font.pointSizeF() * 1.25)
+        self._verdict.setFont(font)
+        self.panes = {side: Pane(title) for side, title in _TITLES.items()}
+        self._split = QSplitter()
+        self._split.setChildrenCollapsible(False)
+        for pane in self.panes.values():
+            self._split.addWidget(pane)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 10, 16, 14)
+        layout.setSpacing(8)
+        layout.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self._verdict)
+        layout.addWidget(self._detail)
+        layout.addWidget(self._split, 1)
+
+    @property
+    def text(self) -> str:
+        """Verdict and detail (tests)."""
+        return f"{self._verdict.text()} {self._detail.text()}"
+
+    def begin(self, expected: int | None) -> None:
+        """A new comparison; ``expected`` = tokens that each side will make, if known."""
+        self._say("Comparing…", "The same prompt under the same seed, with and without speculation, on this machine.")
+        for pane in self.panes.values():
+            pane.begin(expected)
+
+    def on_prompt(self, side: str, progress: PromptProgress) -> None:
+        """A side reads the prompt."""
+        if side in self.panes:
+            self.panes[side].set_state(f"Reading prompt {count(progress.done)}/{count(progress.total)}")
+
+    def on_delta(self, side: str, delta: Delta) -> None:
+        """A side wrote something."""
+        if side in self.panes:
+            self.panes[side].add(delta)
+
+    def show_result(self, result: Comparison) -> None:
+        """Both are done."""
+        self._say(verdict(result), explanation(result))
+        self.panes["plain"].finish(result.plain_text, result.plain)
+        self.panes["speculation"].finish(result.speculation_text, result.speculation)
+
+    def show_error(self, error: EngineError) -> None:
+        """It did not come to an end."""
+        made = notice(error)
+        self._say(made.title, made.detail)
+        for pane in self.panes.values():
+            pane.end("Not finished")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < 640
+        self._split.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
+
+    def _say(self, verdict: str, detail: str) -> None:
+        self._verdict.setText(verdict)
+        self._detail.setText(detail)
+
+
+class Pane(QFrame):
+    """One side."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("pane")
+        heading = QLabel(title)
+        heading.setObjectName("heading")
+        self._figures = QLabel()
+        self._figures.setObjectName("subtle")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(f"{title}: progress")
+        self._blocks = BlockView()
+        self._expected: int | None = None
+        self._text = ""
+        inside = QWidget()
+        inside.setObjectName("column")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 4, 0)
+        column.addWidget(self._blocks)
+        column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setObjectName("page")
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inside)
+        scroll.setAccessibleName(f"{title}: text")
+        head = QHBoxLayout()
+        head.addWidget(heading)
+        head.addStretch(1)
+        head.addWidget(self._figures)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 8, 8)
+        layout.addLayout(head)
+        layout.addWidget(self._bar)
+        layout.addWidget(scroll, 1)
+
+    @property
+    def text(self) -> str:
+        """What this side wrote."""
+        return self._text
+
+    def begin(self, expected: int | None) -> None:
+        self._text, self._expected = "", expected
+        self._blocks.show_markdown("", complete=False)
+        self._bar.setRange(0, expected or 0)
+        self._bar.setValue(0)
+        self._bar.show()
+        self.set_state("Waiting")
+
+    def set_state(self, text: str) -> None:
+        self._figures.setText(text)
+
+    def add(self, delta: Delta) -> None:
+        self._text += delta.text
+        self._blocks.show_markdown(self._text, complete=False)
+        if self._expected:
+            self._bar.setValue(min(delta.timings.predicted_n, self._expected))
+        self._show(delta.timings)
+
+    def finish(self, text: str, timings: Timings) -> None:
+        self._text = text
+        self._blocks.show_markdown(text, complete=True)
+        self._show(timings)
+        self._bar.hide()
+
+    def end(self, state: str) -> None:
+        self._bar.hide()
+        self.set_state(state)
+
+    def _show(self, timings: Timings) -> None:
+        shown = figures(timings)
+        parts = [shown.rate] + ([shown.accepted] if timings.draft_n else []) + [f"{timings.predicted_n:,} tokens"]
+        self.set_state(" · ".join(parts))
+
+
+def verdict(result: Comparison) -> str:
+    """``1.84× faster, texts identical``."""
+    ratio = result.generation_ratio
+    if ratio >= 1.005:
+        speed = f"{ratio:.2f}× faster with speculation"
+    elif ratio <= 0.995:
+        speed = f"{1 / ratio:.2f}× slower with speculation" if ratio > 0 else "no speed measured"
+    else:
+        speed = "Equally fast"
+    same = "texts identical" if result.identical else "texts differ"
+    return f"{speed}, {same}"
+
+
+def explanation(result: Comparison) -> str:
+    """The whole request's ratio, and the first difference with both tokens, their margins and why."""
+    parts = [f"Whole request, prompt included: {result.request_ratio:.2f}×. Seed {result.seed}."]
+    if (found := result.difference) is not None:
+        margins = f"{found.margin_plain:.3g} plain, {found.margin_other:.3g} with speculation"
+        parts.append(
+            f"First difference at token {found.index + 1}: “{found.plain_text}” plain, “{found.other_text}” with "
+            f"speculation (lead over the runner-up: {margins}). {found.explanation}"
+        )
+    if not result.interleaved:
+        parts.append("The two ran one after the other, not interleaved: other load on the machine may count.")
+    return " ".join(parts)

@@ -1,0 +1,74 @@
+"""Runs a comparison: the request that made a reply, both ways, into the compare page and then into the store."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from backend import wire
+from backend.errors import EngineError
+from backend.protocol import Comparison, Delta, PromptProgress
+from desktop.bridge import EngineBridge
+from desktop.models.conversation import Conversation, timings_of
+from desktop.store import Message
+from desktop.views.compare import CompareView
+
+
+class Comparing(QObject):
+    """One comparison at a time."""
+
+    opened = Signal()
+
+    def __init__(self, bridge: EngineBridge, conversation: Conversation) -> None:
+        super().__init__()
+        self.bridge = bridge
+        self.view = CompareView()
+        self._conversation = conversation
+        self._job = ""
+        self._reply: Message | None = None
+        bridge.delta.connect(self._on_delta)
+        bridge.prompt_progress.connect(self._on_prompt)
+        bridge.compared.connect(self._on_compared)
+        bridge.failed.connect(self._on_failed)
+
+    @property
+    def running(self) -> bool:
+        """Whether one is under way."""
+        return bool(self._job)
+
+    def begin(self, reply: Message) -> None:
+        """Compare ``reply``."""
+        if self.running:
+            return
+        timings = timings_of(reply)
+        self._reply = reply
+        self.view.begin(timings.predicted_n if timings else None)
+        self.opened.emit()
+        self._job = self.bridge.compare(self._conversation.request_again(reply))
+
+    def stop(self) -> None:
+        """Stop it; its page can be left."""
+        if self._job:
+            self.bridge.cancel(self._job)
+
+    def _on_delta(self, job: str, side: str, delta: Delta) -> None:
+        if job and job == self._job:
+            self.view.on_delta(side, delta)
+
+    def _on_prompt(self, job: str, progress: PromptProgress) -> None:
+        if job and job == self._job:
+            self.view.on_prompt("plain", progress)
+
+    def _on_compared(self, job: str, result: Comparison) -> None:
+        if job != self._job or self._reply is None:
+            return
+        self._job = ""
+        self.view.show_result(result)
+        kept = wire.dump(result)
+        for text in ("plain_text", "speculation_text"):  # the reply itself is stored already
+            kept.pop(text)
+        self._conversation.set_comparison(self._reply, kept)
+
+    def _on_failed(self, job: str, error: EngineError) -> None:
+        if job and job == self._job:
+            self._job = ""
+            self.view.show_error(error)

@@ -1,0 +1,387 @@
+"""The main window: puts the parts together and carries signals between them. What they do, they do themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from backend.errors import EngineError
+from backend.protocol import PromptProgress, Timings
+from desktop import figures
+from desktop.models.choices import ADD_FILE, DOWNLOAD, draft_rows, label, target_rows
+from desktop.models.conversation import Conversation
+from desktop.models.engine import Engine
+from desktop.models.shelf import Shelf
+from desktop.settings import NONE, SettingsFile
+from desktop.status import lead
+from desktop.store import Chat, Message, Store
+from desktop.theme.theme import Theme
+from desktop.views.actions import Actions
+from desktop.views.chat_page import ChatPage
+from desktop.views.chat_settings import ChatSettingsDialog
+from desktop.views.comparing import Comparing
+from desktop.views.downloads import Downloads
+from desktop.views.sidebar import Sidebar
+from desktop.views.top_bar import TopBar
+from desktop.widgets.status_bar import StatusBar
+from desktop.widgets.toast import Toast
+from desktop.words import notice
+
+_SIDEBAR_FROM = 760
+"""Window width below which the chats hide by themselves."""
+
+
+class MainWindow(QMainWindow):
+    """The window.
+
+    Args:
+        store: the chats.
+        engine: choices and state of the engine.
+        shelf: the model library.
+        conversation: the chat on screen.
+        settings: what a person has chosen.
+        theme: light, dark or the system's.
+        logs: folder that "Open log" opens.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        shelf: Shelf,
+        conversation: Conversation,
+        comparing: Comparing,
+        settings: SettingsFile,
+        theme: Theme,
+        logs: Path,
+    ) -> None:
+        super().__init__()
+        self.store, self.engine, self.shelf = store, engine, shelf
+        self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
+        self._logs = logs
+        self._timings: Timings | None = None
+        self._reading: PromptProgress | None = None
+        self._undo: list[Chat] = []
+        self._ticket = 0
+        self._build()
+        self._connect()
+        self.actions_ = Actions(self)
+        self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, engine)
+        self.setMinimumSize(480, 360)
+        self.resize(1100, 760)
+        self._title()
+        self.sidebar.refresh()
+        self._show_state()
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.sidebar = Sidebar(self.store)
+        self.top = TopBar()
+        self.page = ChatPage(self.conversation, self._author)
+        self.status = StatusBar()
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.page)
+        self.stack.addWidget(self.comparing.view)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top)
+        column.addWidget(self.stack, 1)
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(1)
+        self._split.addWidget(self.sidebar)
+        self._split.addWidget(right)
+        self._split.setStretchFactor(1, 1)
+        self.sidebar.setMinimumWidth(160)
+        self.sidebar.setMaximumWidth(360)
+        self._split.setSizes([230, 870])
+        whole = QWidget()
+        rows = QVBoxLayout(whole)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addWidget(self._split, 1)
+        rows.addWidget(self.status)
+        self.setCentralWidget(whole)
+        self.toast = Toast(whole)
+
+    def _connect(self) -> None:
+        self.sidebar.new_chat.connect(self.new_chat)
+        self.sidebar.opened.connect(self.open_chat)
+        self.sidebar.renamed.connect(self.rename_chat)
+        self.sidebar.deleted.connect(self.delete_chat)
+        self.top.sidebar.clicked.connect(self.toggle_sidebar)
+        self.top.target.chosen.connect(self._target_chosen)
+        self.top.draft.chosen.connect(self._draft_chosen)
+        self.top.switched.connect(self.engine.set_enabled)
+        self.top.settings.clicked.connect(self.edit_chat_settings)
+        self.status.cancelled.connect(self.engine.cancel_load)
+        self.engine.changed.connect(self._show_state)
+        self.engine.drafts_changed.connect(self._show_drafts)
+        self.engine.noticed.connect(self.page.notice.show_notice)
+        self.shelf.changed.connect(self._show_models)
+        self.shelf.added.connect(lambda model: self.engine.choose_target(model.id))
+        self.conversation.opened.connect(self._opened)
+        self.conversation.chats_changed.connect(self._chats_changed)
+        self.conversation.measured.connect(self._measured)
+        self.conversation.reading.connect(self._read)
+        self.conversation.running_changed.connect(self._running)
+        self.page.messages.compare.connect(self.compare)
+        self.page.notice.acted.connect(self._act)
+        self.page.composer.counting.connect(self._count)
+        self.comparing.opened.connect(lambda: self.stack.setCurrentWidget(self.comparing.view))
+        self.comparing.view.closed.connect(self.close_compare)
+        self.comparing.bridge.counted.connect(self._counted)
+
+    # -- chats ----------------------------------------------------------------------------------------------------
+
+    def new_chat(self) -> None:
+        """An empty page."""
+        self.close_compare()
+        self.conversation.new()
+
+    def open_chat(self, chat: int) -> None:
+        """Show a chat."""
+        self.close_compare()
+        self.conversation.open(chat)
+
+    def rename_chat(self, chat: int, title: str) -> None:
+        """Another title."""
+        self.store.rename_chat(chat, title).result()
+        self._chats_changed()
+
+    def delete_chat(self, chat: Chat) -> None:
+        """Delete with undo."""
+        if self.conversation.chat is not None and self.conversation.chat.id == chat.id:
+            self.conversation.stop()
+            self.conversation.new()
+        self.store.delete_chat(chat.id).result()
+        self._undo.append(chat)
+        self._chats_changed()
+        self.toast.say(f"“{chat.title}” was deleted.", self.undo_delete)
+
+    def undo_delete(self) -> None:
+        """Bring the last deleted chat back; it stays deleted for good only after the next start."""
+        if self._undo:
+            chat = self._undo.pop()
+            self.store.undelete_chat(chat.id).result()
+            self._chats_changed()
+            self.open_chat(chat.id)
+
+    def _opened(self, messages: list[Message]) -> None:
+        self._title()
+        self.sidebar.mark(self.conversation.chat.id if self.conversation.chat else None)
+        self.page.composer.set_count(None, None)
+        self._count(self.page.composer.text)
+
+    def _chats_changed(self) -> None:
+        self.sidebar.refresh()
+        self.sidebar.mark(self.conversation.chat.id if self.conversation.chat else None)
+        self._title()
+
+    def _title(self) -> None:
+        chat = self.conversation.chat
+        stored = self.store.chat(chat.id) if chat else None
+        self.setWindowTitle(f"{stored.title} – Tandem" if stored else "Tandem")
+
+    def _author(self, message: Message) -> str:
+        if message.role == "user":
+            return "You"
+        model = self.shelf.named(message.target)
+        return label(model) if model is not None else (message.target or "Assistant")
+
+    # -- models and engine ----------------------------------------------------------------------------------------
+
+    def _show_models(self, models: list[Any]) -> None:
+        self.top.target.set_rows(target_rows(models), self.settings.now.target or "")
+        self.downloads.propose()
+
+    def _show_drafts(self, choices: list[Any]) -> None:
+        self.top.draft.set_rows(draft_rows(choices, self.settings.now.target), self.settings.now.draft)
+
+    def _target_chosen(self, value: str) -> None:
+        if value == ADD_FILE:
+            self.add_model_file()
+        elif value.startswith(DOWNLOAD):
+            self.downloads.get([value.removeprefix(DOWNLOAD)])
+        else:
+            self.engine.choose_target(value)
+        self.top.target.set_value(self.settings.now.target or "")
+
+    def _draft_chosen(self, value: str) -> None:
+        if value.startswith(DOWNLOAD):
+            self.downloads.get([value.removeprefix(DOWNLOAD)], draft=True)
+        else:
+            self.engine.choose_draft(value)
+        self.top.draft.set_value(self.settings.now.draft)
+
+    def add_model_file(self) -> None:
+        """Choose a GGUF file on this machine."""
+        name, _ = QFileDialog.getOpenFileName(self, "Add a model file", "", "Model files (*.gguf);;All files (*)")
+        if name:
+            self.shelf.add(Path(name))
+
+    def _show_state(self) -> None:
+        engine, now = self.engine, self.settings.now
+        self.top.target.set_value(now.target or "")
+        self.top.draft.set_value(now.draft)
+        self.top.set_switch(now.speculation.enabled and now.draft != NONE)
+        state = engine.state
+        self.status.set_figures(
+            context=figures.context(state.context_used, state.target.n_ctx if state.target else None),
+            memory=figures.memory(state.memory, state.memory_total),
+        )
+        self._show_lead()
+
+    def _show_lead(self) -> None:
+        engine, timings = self.engine, self._timings
+        running = self.conversation.running or self.comparing.running
+        text = lead(
+            engine.mode,
+            engine.state,
+            engine.progress,
+            running=running,
+            reading=self._reading if running else None,
+            drafted=bool(timings and timings.draft_n),
+        )
+        self.status.set_lead(text, cancellable=engine.mode == "loading")
+
+    def _measured(self, timings: Timings) -> None:
+        self._timings, self._reading = timings, None
+        shown = figures.figures(timings)
+        self.status.set_figures(
+            rate=shown.rate,
+            speedup=shown.speedup,
+            accepted=shown.accepted,
+            per_pass=shown.per_pass,
+            split=shown.split,
+        )
+        self._show_lead()
+
+    def _read(self, progress: PromptProgress) -> None:
+        self._reading = progress
+        self.page.messages.set_waiting(f"Reading the prompt, {progress.done:,} of {progress.total:,} tokens")
+        self._show_lead()
+
+    def _running(self, running: bool) -> None:
+        if running:
+            self._timings = None
+            blank = dict.fromkeys(("rate", "speedup", "accepted", "per_pass", "split"), figures.MISSING)
+            self.status.set_figures(**blank)
+        self._reading = None
+        self._show_lead()
+
+    # -- commands -------------------------------------------------------------------------------------------------
+
+    def compare(self, message: Message | None = None) -> None:
+        """Compare a reply, the last one by default."""
+        replies = [m for m in self.conversation.messages if m.role == "assistant" and m.state != "streaming"]
+        chosen = message or (replies[-1] if replies else None)
+        if chosen is not None and not self.conversation.running:
+            self.comparing.begin(chosen)
+
+    def close_compare(self) -> None:
+        """Back to the chat; a comparison that still runs is stopped."""
+        self.comparing.stop()
+        self.stack.setCurrentWidget(self.page)
+        self.page.composer.setFocus()
+
+    def stop(self) -> None:
+        """Esc: stop what runs, else leave the comparison."""
+        if self.stack.currentWidget() is self.comparing.view:
+            self.close_compare()
+        else:
+            self.conversation.stop()
+
+    def edit_chat_settings(self) -> None:
+        """The chat-settings dialog; it does not block the window."""
+        now = self.settings.now
+        dialog = ChatSettingsDialog(self.conversation.chat_settings, now.speculation, now.load, self.engine.state, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(lambda: self._apply(dialog))
+        dialog.open()
+
+    def _apply(self, dialog: ChatSettingsDialog) -> None:
+        self.conversation.set_chat_settings(dialog.chat)
+        if dialog.speculation != self.settings.now.speculation:
+            self.engine.set_speculation(dialog.speculation)
+        self.engine.set_load_options(dialog.load)
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the chats."""
+        self.sidebar.setVisible(not self.sidebar.isVisible())
+
+    def open_logs(self) -> None:
+        """The folder with the logs, in the system's file manager."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._logs)))
+
+    def _act(self, action: str) -> None:
+        acts = {
+            "restart": self.engine.restart,
+            "log": self.open_logs,
+            "settings": self.edit_chat_settings,
+            "new_chat": self.new_chat,
+            "models": self.top.target.showPopup,
+            "retry": self._retry,
+        }
+        acts[action]()
+
+    def _retry(self) -> None:
+        last = self.conversation.messages[-1] if self.conversation.messages else None
+        if self.downloads.retry():
+            return
+        if self.engine.last_load is not None:
+            self.engine.reload()
+        elif last is not None and last.state == "failed":
+            self.conversation.regenerate(last)
+        else:
+            self.page.composer.submit()
+
+    # -- counting -------------------------------------------------------------------------------------------------
+
+    def _count(self, text: str) -> None:
+        if self.engine.state.target is None or (not text.strip() and not self.conversation.messages):
+            self.page.composer.set_count(None, None)
+            return
+        self._ticket += 1
+        conversation = self.conversation
+        prompt = conversation.prompt(conversation.messages, text)
+        variables = self.engine.state.target.template_variables
+        if prompt:
+            kwargs = conversation.chat_settings.template_kwargs(variables)
+            self.comparing.bridge.count(self._ticket, prompt, kwargs)
+
+    def _counted(self, ticket: int, counted: tuple[int, int | None]) -> None:
+        if ticket == self._ticket:
+            self.page.composer.set_count(*counted)
+
+    # -- window ---------------------------------------------------------------------------------------------------
+
+    def raise_to_front(self) -> None:
+        """Another start was asked for: this is the window."""
+        self.setWindowState((self.windowState() & ~Qt.WindowState.WindowMinimized) | Qt.WindowState.WindowActive)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def show_error(self, error: EngineError) -> None:
+        """A fault from anywhere."""
+        self.page.notice.show_notice(notice(error))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow, was = event.size().width() < _SIDEBAR_FROM, 0 <= event.oldSize().width() < _SIDEBAR_FROM
+        if narrow != was or event.oldSize().width() < 0:
+            self.sidebar.setVisible(not narrow)
+        self.toast.place()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.conversation.stop()
+        QTimer.singleShot(0, self.close_compare)
+        super().closeEvent(event)

@@ -1,0 +1,163 @@
+"""The conversation list: new, open, search, rename in place, delete with undo."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QPainter
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.models.chats import CHAT, ChatList
+from desktop.store import Chat, Store
+from desktop.theme.icons import IconButton
+from desktop.theme.tokens import tokens_now
+
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class Sidebar(QFrame):
+    """Shows what the store holds; asks for changes by signals."""
+
+    new_chat = Signal()
+    opened = Signal(int)
+    renamed = Signal(int, str)
+    deleted = Signal(object)
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("side")
+        self._store = store
+        self.model = ChatList()
+        self.new = IconButton("plus", "New chat", text=True, shortcut="Ctrl+N")
+        self.new.clicked.connect(self.new_chat)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search chats")
+        self.search.setAccessibleName("Search chats")
+        self.search.setClearButtonEnabled(True)
+        self.search.hide()
+        find = IconButton("search", "Search chats", shortcut="Ctrl+K")
+        find.clicked.connect(self.start_search)
+        self._pause = QTimer(self, singleShot=True, interval=200)
+        self._pause.timeout.connect(self.refresh)
+        self.search.textChanged.connect(lambda _: self._pause.start())
+        self.list = QListView()
+        self.list.setModel(self.model)
+        self.list.setAccessibleName("Chats")
+        self.list.setItemDelegate(_Delegate(self, self.model))
+        self.list.setEditTriggers(QListView.EditTrigger.EditKeyPressed)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._menu)
+        self.list.clicked.connect(self._open)
+        self.list.activated.connect(self._open)
+        self.settings = IconButton("gear", "Settings", text=True)
+        top = QHBoxLayout()
+        top.addWidget(self.new)
+        top.addStretch(1)
+        top.addWidget(find)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addLayout(top)
+        layout.addWidget(self.search)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.settings, 0, Qt.AlignmentFlag.AlignLeft)
+        self._current: int | None = None
+
+    def start_search(self) -> None:
+        """Open the search field, or close it."""
+        self.search.setVisible(not self.search.isVisible())
+        if self.search.isVisible():
+            self.search.setFocus()
+        else:
+            self.search.clear()
+
+    def refresh(self) -> None:
+        """Read the list again."""
+        self.model.set_chats(self._store.chats(self.search.text()))
+        self.mark(self._current)
+
+    def mark(self, chat: int | None) -> None:
+        """Show which chat is open."""
+        self._current = chat
+        row = self.model.row_of(chat)
+        if row >= 0:
+            self.list.setCurrentIndex(self.model.index(row))
+        else:
+            self.list.clearSelection()
+            self.list.setCurrentIndex(QModelIndex())
+
+    def rename_current(self) -> None:
+        """Edit the open chat's title in place."""
+        index = self.list.currentIndex()
+        if index.isValid():
+            self.list.edit(index)
+
+    def delete_current(self) -> None:
+        """Delete the open chat; undo brings it back."""
+        chat = self.list.currentIndex().data(CHAT)
+        if isinstance(chat, Chat):
+            self.deleted.emit(chat)
+
+    def _open(self, index: QModelIndex) -> None:
+        chat = index.data(CHAT)
+        if isinstance(chat, Chat):
+            self.opened.emit(chat.id)
+
+    def _menu(self, at: QPoint) -> None:
+        index = self.list.indexAt(at)
+        chat = index.data(CHAT)
+        if isinstance(chat, Chat):
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction("Rename", lambda: self.list.edit(index))
+            menu.addAction("Delete", lambda: self.deleted.emit(chat))
+            menu.popup(self.list.viewport().mapToGlobal(at))
+
+
+class _Delegate(QStyledItemDelegate):
+    def __init__(self, sidebar: Sidebar, model: ChatList) -> None:
+        super().__init__(sidebar)
+        self._sidebar = sidebar
+        self._model = model
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        heading = index.data(CHAT) is None
+        return QSize(80, option.fontMetrics.height() + (18 if heading and index.row() else 12))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        tokens = tokens_now()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rect = option.rect
+        heading = index.data(CHAT) is None
+        font = QFont(option.font)
+        if heading:
+            font.setPointSizeF(font.pointSizeF() * 0.86)
+            font.setWeight(QFont.Weight.DemiBold)
+            rect = rect.adjusted(0, 6 if index.row() else 0, 0, 0)
+        elif option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            chosen = option.state & QStyle.StateFlag.State_Selected
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(tokens.bubble if chosen else tokens.hover)
+            painter.drawRoundedRect(rect.adjusted(0, 1, -1, -1), 6, 6)
+        painter.setFont(font)
+        painter.setPen(tokens.subtle if heading else tokens.ink)
+        inner = rect.adjusted(8, 0, -8, 0)
+        text = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        painter.restore()
+
+    def setModelData(self, editor: QWidget, model: object, index: _Index) -> None:
+        chat = index.data(CHAT)
+        if isinstance(editor, QLineEdit) and isinstance(chat, Chat) and editor.text().strip():
+            self._sidebar.renamed.emit(chat.id, editor.text().strip())

@@ -1,0 +1,150 @@
+"""The empty page: three prompts of different predictability, or the starter pair when there is no model yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from desktop.figures import gigabytes
+
+
+@dataclass(slots=True, frozen=True)
+class Example:
+    """A prompt to start from, and what it shows about speculation."""
+
+    title: str
+    shows: str
+    prompt: str
+
+
+EXAMPLES = (
+    Example(
+        "Edit this code",
+        "Most of the answer is in the question already: speculation gains most here",
+        "Add type hints and a docstring to this function and handle an empty list. Answer with the whole function.\n\n"
+        "```python\ndef average(values, weights):\n    total = 0\n    weight_sum = 0\n"
+        "    for value, weight in zip(values, weights):\n        total += value * weight\n"
+        "        weight_sum += weight\n"
+        "    return total / weight_sum\n```",
+    ),
+    Example(
+        "Explain this",
+        "Much is easy to foresee, some is not",
+        "Explain how a hash table handles collisions, for someone who knows arrays. Use a small example.",
+    ),
+    Example(
+        "Tell a story",
+        "Hard to foresee: here a draft seldom pays, and Tandem notices",
+        "Tell a short story about a lighthouse keeper who finds a letter in a bottle.",
+    ),
+)
+
+
+class Welcome(QWidget):
+    """What stands in place of messages."""
+
+    picked = Signal(str)
+    download = Signal()
+    cancel = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._title = QLabel("Two models, one answer")
+        font = self._title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.7)
+        self._title.setFont(font)
+        self._title.setWordWrap(True)
+        self._line = QLabel()
+        self._line.setObjectName("subtle")
+        self._line.setWordWrap(True)
+        column = QWidget()
+        column.setMaximumWidth(620)
+        self._column = QVBoxLayout(column)
+        self._column.setSpacing(10)
+        self._column.addWidget(self._title)
+        self._column.addWidget(self._line)
+        self._column.addSpacing(8)
+        self.examples = [self._card(example) for example in EXAMPLES]
+        self._build_download()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 12, 20, 12)
+        layout.addStretch(2)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        layout.addLayout(row)
+        layout.addStretch(3)
+        self.show_ready()
+
+    def show_ready(self) -> None:
+        """There is a model: offer examples."""
+        self._title.setText("Two models, one answer")
+        self._line.setText(
+            "A small draft model proposes, the target checks and decides. The text is the target's own, sooner. "
+            "Start with one of these, or write your own."
+        )
+        self._show(downloading=False, offer=False)
+
+    def offer_starter(self, target: str, draft: str, size: int, licence: str) -> None:
+        """There is none: propose the pair."""
+        self._title.setText("A pair of models to start with")
+        self._line.setText(
+            f"{target} writes, {draft} drafts. Together {gigabytes(size)} to download and about as much memory"
+            f"{', licence ' + licence if licence else ''}. They run on this machine only."
+        )
+        self.start.setText(f"Download the pair ({gigabytes(size)})")
+        self._show(downloading=False, offer=True)
+
+    def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
+        """A download runs."""
+        self._bar.setRange(0, 1000)
+        self._bar.setValue(round(1000 * done / total) if total else 0)
+        rate = f", {speed / 1e6:.1f} MB/s" if speed > 0 else ""
+        self._progress.setText(f"{name}: {gigabytes(done)} of {gigabytes(total)}{rate}")
+        self._show(downloading=True, offer=False)
+
+    def _build_download(self) -> None:
+        self.start = QPushButton("Download the pair")
+        self.start.setProperty("primary", True)
+        self.start.clicked.connect(self.download)
+        self._bar = QProgressBar()
+        self._bar.setAccessibleName("Download progress")
+        self._bar.setTextVisible(False)
+        self._progress = QLabel()
+        self._progress.setObjectName("subtle")
+        self._stop = QPushButton("Cancel download")
+        self._stop.clicked.connect(self.cancel)
+        for widget in (self._bar, self._progress):
+            self._column.addWidget(widget)
+        for button in (self.start, self._stop):
+            self._column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _card(self, example: Example) -> QPushButton:
+        card = QPushButton()
+        card.setProperty("card", True)
+        card.setAccessibleName(f"{example.title}. {example.shows}")
+        inner = QVBoxLayout(card)
+        inner.setContentsMargins(14, 10, 14, 10)
+        inner.setSpacing(2)
+        title, shows = QLabel(example.title), QLabel(example.shows)
+        title.setObjectName("heading")
+        shows.setObjectName("subtle")
+        shows.setWordWrap(True)
+        for label in (title, shows):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            inner.addWidget(label)
+        card.setMinimumHeight(inner.sizeHint().height())
+        card.clicked.connect(lambda: self.picked.emit(example.prompt))
+        self._column.addWidget(card)
+        return card
+
+    def _show(self, *, downloading: bool, offer: bool) -> None:
+        for card in self.examples:
+            card.setVisible(not downloading and not offer)
+        self.start.setVisible(offer)
+        for widget in (self._bar, self._progress, self._stop):
+            widget.setVisible(downloading)

@@ -1,0 +1,114 @@
+"""The body of a message: one widget a block, and only blocks that changed are laid out again."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+
+from desktop.widgets.code import CodeBlock
+from desktop.widgets.markdown_split import Block, split_blocks
+from desktop.widgets.prose import Prose
+
+
+class BlockView(QWidget):
+    """Shows text cut by :func:`split_blocks`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(10)
+        self._blocks: list[Block] = []
+        self._widgets: list[QWidget] = []
+        self.rendered = 0
+        """Blocks laid out so far (tests: streaming must not start over)."""
+
+    @property
+    def widgets(self) -> list[QWidget]:
+        """The block widgets, in order."""
+        return self._widgets
+
+    def show_plain(self, text: str) -> None:
+        """As typed."""
+        if not self._widgets:
+            self._put(0, Prose())
+        prose = self._widgets[0]
+        assert isinstance(prose, Prose)
+        prose.set_plain(text)
+
+    def show_markdown(self, text: str, complete: bool) -> None:
+        """As Markdown; ``complete`` False while it streams."""
+        blocks = split_blocks(text, complete)
+        for at, block in enumerate(blocks):
+            if at < len(self._blocks) and self._blocks[at] == block:
+                continue
+            if at < len(self._blocks) and self._blocks[at].kind != block.kind:
+                self._cut(at)
+            if at >= len(self._widgets):
+                self._put(at, _widget_for(block))
+            self._fill(self._widgets[at], block)
+            self.rendered += 1
+        self._cut(len(blocks))
+        self._blocks = blocks
+
+    def _fill(self, widget: QWidget, block: Block) -> None:
+        if isinstance(widget, CodeBlock):
+            widget.set_code(block.text, block.language, block.closed)
+        elif isinstance(widget, Thinking):
+            widget.set_text(block.text, block.closed)
+        elif isinstance(widget, Prose):
+            widget.set_markdown(block.text)
+
+    def _put(self, at: int, widget: QWidget) -> None:
+        self._widgets.insert(at, widget)
+        self._layout.insertWidget(at, widget)
+
+    def _cut(self, length: int) -> None:
+        for widget in self._widgets[length:]:
+            self._layout.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
+        del self._widgets[length:]
+        del self._blocks[length:]
+
+
+class Thinking(QWidget):
+    """The model's thinking: folded once it is over, to be unfolded by whoever wants to read it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._toggle = QToolButton()
+        self._toggle.setCheckable(True)
+        self._toggle.setChecked(True)
+        self._toggle.toggled.connect(self._show)
+        self._prose = Prose()
+        self._closed = False
+        inner = QWidget()
+        inner.setObjectName("thinking")
+        body = QVBoxLayout(inner)
+        body.setContentsMargins(12, 2, 0, 2)
+        body.addWidget(self._prose)
+        self._inner = inner
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._toggle)
+        layout.addWidget(inner)
+        self._show(True)
+
+    def set_text(self, text: str, closed: bool) -> None:
+        """Show the thinking; folds itself when it ends."""
+        self._prose.set_markdown(text)
+        if closed and not self._closed:
+            self._toggle.setChecked(False)
+        self._closed = closed
+        self._show(self._toggle.isChecked())
+
+    def _show(self, shown: bool) -> None:
+        self._inner.setVisible(shown)
+        words = ("Thinking…" if not self._closed else "Hide thinking") if shown else "Show thinking"
+        self._toggle.setText(words)
+        self._toggle.setAccessibleName(words)
+
+
+def _widget_for(block: Block) -> QWidget:
+    made: dict[str, type[QWidget]] = {"code": CodeBlock, "thinking": Thinking, "prose": Prose}
+    return made[block.kind]()

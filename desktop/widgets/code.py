@@ -1,0 +1,135 @@
+"""One fenced code block: language, a copy button, code that scrolls sideways and is coloured when it is whole."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QTextLayout, QTextOption, QWheelEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from desktop.theme.highlight import highlight
+from desktop.theme.icons import IconButton
+from desktop.theme.tokens import tokens_now
+
+_SHORT = 6000
+"""While streaming, code up to this length is coloured again four times a second; longer code waits for its end."""
+
+
+class CodeBlock(QFrame):
+    """Code with its own header."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("code")
+        self._language = ""
+        self._coloured_at = 0.0
+        self._name = QLabel()
+        self._copy = IconButton("copy", "Copy code")
+        self._copy.clicked.connect(self.copy)
+        self._edit = _Code()
+        self._restore = QTimer(self, singleShot=True, interval=1500)
+        self._restore.timeout.connect(lambda: self._copy.set_icon("copy"))
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 2, 4, 0)
+        head.addWidget(self._name)
+        head.addStretch(1)
+        head.addWidget(self._copy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._edit)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    @property
+    def text(self) -> str:
+        """The code alone."""
+        return self._edit.toPlainText()
+
+    def set_code(self, text: str, language: str, closed: bool) -> None:
+        """Show ``text``; while it only grows, the new part is appended."""
+        self._language = language
+        self._name.setText(language or "text")
+        self._edit.setAccessibleName(f"Code, {language or 'plain text'}")
+        self._edit.show_text(text)
+        if closed or (len(text) < _SHORT and time.monotonic() - self._coloured_at > 0.25):
+            self._colour()
+
+    def copy(self) -> None:
+        """The code to the clipboard, with a tick for confirmation."""
+        QGuiApplication.clipboard().setText(self.text)
+        self._copy.set_icon("check")
+        self._restore.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_restore"):
+            self._colour()
+
+    def _colour(self) -> None:
+        self._coloured_at = time.monotonic()
+        self._edit.colour(self._language, tokens_now().dark)
+
+
+class _Code(QPlainTextEdit):
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setPointSizeF(max(self.font().pointSizeF() * 0.95, 8))
+        self.setFont(font)
+        self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        self.document().setDocumentMargin(8)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.horizontalScrollBar().rangeChanged.connect(lambda *_: self._fit())
+
+    def show_text(self, text: str) -> None:
+        shown = self.toPlainText()
+        if text == shown:
+            return
+        if shown and text.startswith(shown):
+            cursor = self.textCursor()
+            cursor.movePosition(cursor.MoveOperation.End)
+            cursor.insertText(text[len(shown) :])
+        else:
+            self.setPlainText(text)
+        self._fit()
+
+    def colour(self, language: str, dark: bool) -> None:
+        by_line: dict[int, list[QTextLayout.FormatRange]] = {}
+        for span in highlight(self.toPlainText(), language, dark):
+            made = QTextLayout.FormatRange()
+            made.start, made.length, made.format = span.start, span.length, span.format
+            by_line.setdefault(span.line, []).append(made)
+        block = self.document().begin()
+        while block.isValid():
+            block.layout().setFormats(by_line.get(block.blockNumber(), []))
+            block = block.next()
+        self.document().markContentsDirty(0, self.document().characterCount())
+        self.viewport().update()
+
+    def _fit(self) -> None:
+        lines = max(1, self.document().blockCount())
+        bar = self.horizontalScrollBar()
+        height = lines * self.fontMetrics().lineSpacing() + 2 * 8 + 2
+        if bar.maximum() > 0:
+            height += bar.sizeHint().height()
+        self.setFixedHeight(height)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()  # up and down belong to the conversation
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(50, super().minimumSizeHint().height())

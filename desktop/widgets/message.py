@@ -1,0 +1,146 @@
+"""One message on screen: a person's as typed, a reply as Markdown blocks with its buttons and figures."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from desktop.figures import footer
+from desktop.models.conversation import timings_of
+from desktop.store import Message
+from desktop.theme.icons import IconButton
+from desktop.widgets.blocks import BlockView
+
+_ENDS = {"length": "stopped at the token limit", "cancelled": "stopped"}
+
+
+class MessageWidget(QFrame):
+    """Shows a store record; ``show_message`` again whenever the record changed."""
+
+    regenerate = Signal(object)
+    compare = Signal(object)
+    sibling = Signal(object, int)
+    step = Signal(int)
+    """Arrow keys move between messages."""
+
+    def __init__(self, message: Message, author: str, place: tuple[int, int], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.message = message
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._author = author
+        self.blocks = BlockView()
+        self._footer = QLabel()
+        self._footer.setObjectName("footer")
+        self._footer.setWordWrap(True)
+        self._waiting = QLabel("Reading the prompt…")
+        self._waiting.setObjectName("subtle")
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(6)
+        if message.role == "user":
+            self._build_user()
+        else:
+            self._build_reply(place)
+        self.show_message(message)
+
+    @property
+    def footer_text(self) -> str:
+        """The figures below the reply."""
+        return self._footer.text()
+
+    def show_message(self, message: Message) -> None:
+        """Bring the widget up to date with the record."""
+        self.message = message
+        streaming = message.state == "streaming"
+        if message.role == "user":
+            self.blocks.show_plain(message.content)
+        else:
+            self.blocks.show_markdown(message.content, complete=not streaming)
+            self._waiting.setVisible(streaming and not message.content)
+            extra = [_ENDS[message.finish]] if message.finish in _ENDS else []
+            if message.state == "failed":
+                extra = [f"failed: {(message.error or {}).get('message', 'the engine stopped')}"]
+            elif message.state == "stopped" and not message.finish:
+                extra = ["Tandem ended while this was written"]
+            text = "" if streaming else footer(timings_of(message), message.comparison, extra)
+            self._footer.setText(text)
+            self._footer.setToolTip(message.note)
+            self._tools.setEnabled(not streaming)
+            self._bar.setVisible(not streaming)
+        words = " ".join(message.content.split())[:120]
+        self.setAccessibleName(f"{self._author}: {words}")
+
+    def set_waiting(self, text: str) -> None:
+        """What happens before the first word."""
+        self._waiting.setText(text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.step.emit(-1 if event.key() == Qt.Key.Key_Up else 1)
+            return
+        super().keyPressEvent(event)
+
+    def _build_user(self) -> None:
+        bubble = QFrame()
+        bubble.setObjectName("bubble")
+        inner = QVBoxLayout(bubble)
+        inner.setContentsMargins(14, 10, 14, 10)
+        inner.addWidget(self.blocks)
+        row = QHBoxLayout()
+        row.addSpacing(48)
+        row.addWidget(bubble, 1)
+        self._layout.addLayout(row)
+
+    def _build_reply(self, place: tuple[int, int]) -> None:
+        author = QLabel(self._author)
+        author.setObjectName("author")
+        head = QHBoxLayout()
+        head.addWidget(author)
+        head.addStretch(1)
+        self._layout.addLayout(head)
+        self._layout.addWidget(self._waiting)
+        self._layout.addWidget(self.blocks)
+        self._bar = QWidget()
+        row = QHBoxLayout(self._bar)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        row.addWidget(self._footer, 1)
+        self._tools = QWidget()
+        row.addWidget(self._tools)
+        self._build_tools(place)
+        self._layout.addWidget(self._bar)
+
+    def _build_tools(self, place: tuple[int, int]) -> None:
+        tools = QHBoxLayout(self._tools)
+        tools.setContentsMargins(0, 0, 0, 0)
+        tools.setSpacing(0)
+        if place[1] > 1:
+            self._build_siblings(tools, place)
+        copy = IconButton("copy", "Copy message")
+        copy.clicked.connect(self.copy)
+        again = IconButton("again", "Regenerate", shortcut="Ctrl+R")
+        again.clicked.connect(lambda: self.regenerate.emit(self.message))
+        compare = IconButton("columns", "Compare with and without speculation")
+        compare.clicked.connect(lambda: self.compare.emit(self.message))
+        self._copy = copy
+        for button in (copy, again, compare):
+            tools.addWidget(button)
+
+    def _build_siblings(self, tools: QHBoxLayout, place: tuple[int, int]) -> None:
+        back, forth = IconButton("left", "Earlier answer"), IconButton("right", "Later answer")
+        back.setEnabled(place[0] > 1)
+        forth.setEnabled(place[0] < place[1])
+        back.clicked.connect(lambda: self.sibling.emit(self.message, -1))
+        forth.clicked.connect(lambda: self.sibling.emit(self.message, 1))
+        label = QLabel(f"{place[0]}/{place[1]}")
+        label.setObjectName("subtle")
+        for widget in (back, label, forth):
+            tools.addWidget(widget)
+
+    def copy(self) -> None:
+        """The message's own text, Markdown and all."""
+        QGuiApplication.clipboard().setText(self.message.content)
+        if self.message.role == "assistant":
+            self._copy.set_icon("check")
+            QTimer.singleShot(1500, self._copy, lambda: self._copy.set_icon("copy"))

@@ -1,0 +1,173 @@
+"""The conversation, scrolled: follows the end only while the reader is at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QFontInfo, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from desktop.store import Message
+from desktop.theme.icons import IconButton
+from desktop.widgets.message import MessageWidget
+
+COLUMN_EM = 46
+FIRST_SHOWN = 40
+"""Messages laid out when a chat is opened; earlier ones on request, so that a huge chat opens at once."""
+
+
+class MessageView(QScrollArea):
+    """A column of messages."""
+
+    regenerate = Signal(object)
+    compare = Signal(object)
+    sibling = Signal(object, int)
+
+    def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
+        super().__init__()
+        self._author, self._place = author, place
+        self.setObjectName("page")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Conversation")
+        self._earlier: list[Message] = []
+        self._widgets: dict[int, MessageWidget] = {}
+        self._following = True
+        self._more = QPushButton("Show earlier messages")
+        self._more.clicked.connect(self._show_earlier)
+        self._more.hide()
+        self._column = QWidget()
+        self._column.setObjectName("column")
+        self._list = QVBoxLayout(self._column)
+        self._list.setContentsMargins(0, 20, 0, 20)
+        self._list.setSpacing(22)
+        self._list.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._list.addStretch(1)
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(16, 0, 16, 0)
+        row.addStretch(1)
+        row.addWidget(self._column, 1000)
+        row.addStretch(1)
+        self.setWidget(page)
+        self.jump = IconButton("down", "Jump to latest", self)
+        self.jump.setObjectName("jump")
+        self.jump.clicked.connect(self.to_end)
+        self.jump.hide()
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(self._range_changed)
+        bar.valueChanged.connect(self._scrolled)
+        self._set_column_width()
+
+    @property
+    def widgets(self) -> list[MessageWidget]:
+        """The messages laid out, in order."""
+        return list(self._widgets.values())
+
+    @property
+    def following(self) -> bool:
+        """Whether new text scrolls into view."""
+        return self._following
+
+    def show_messages(self, messages: list[Message]) -> None:
+        """Show another branch or chat, from its end."""
+        for widget in self._widgets.values():
+            self._list.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
+        self._widgets = {}
+        self._earlier, shown = messages[:-FIRST_SHOWN], messages[-FIRST_SHOWN:]
+        self._more.setVisible(bool(self._earlier))
+        for message in shown:
+            self._add(message, self._list.count() - 1)
+        self.to_end()
+
+    def append(self, message: Message) -> None:
+        """A new message; a person's own always brings the view to the end."""
+        self._add(message, self._list.count() - 1)
+        if message.role == "user":
+            self.to_end()
+
+    def update_message(self, message: Message) -> None:
+        """A message changed."""
+        if (widget := self._widgets.get(message.id)) is not None:
+            widget.show_message(message)
+
+    def set_waiting(self, text: str) -> None:
+        """What the last reply is doing before its first word."""
+        if self._widgets:
+            self.widgets[-1].set_waiting(text)
+
+    def to_end(self) -> None:
+        """Follow the end from now on."""
+        self._following = True
+        self._keep_end()
+        QTimer.singleShot(0, self, self._keep_end)  # once more when the new text has its height
+
+    def _add(self, message: Message, at: int) -> None:
+        widget = MessageWidget(message, self._author(message), self._place(message))
+        widget.regenerate.connect(self.regenerate)
+        widget.compare.connect(self.compare)
+        widget.sibling.connect(self.sibling)
+        widget.step.connect(self._step)
+        self._widgets[message.id] = widget
+        self._list.insertWidget(at, widget)
+
+    def _show_earlier(self) -> None:
+        self._earlier, batch = self._earlier[:-FIRST_SHOWN], self._earlier[-FIRST_SHOWN:]
+        self._more.setVisible(bool(self._earlier))
+        self._following = False
+        later, self._widgets = self._widgets, {}
+        for number, message in enumerate(batch):
+            self._add(message, number + 1)
+        self._widgets |= later
+
+    def _step(self, by: int) -> None:
+        widgets = self.widgets
+        at = next((n for n, widget in enumerate(widgets) if widget.hasFocus()), -1) + by
+        if 0 <= at < len(widgets):
+            widgets[at].setFocus(Qt.FocusReason.OtherFocusReason)
+            self.ensureWidgetVisible(widgets[at])
+
+    def _range_changed(self) -> None:
+        if self._following:
+            self._keep_end()
+        self._place_jump()
+
+    def _keep_end(self) -> None:
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def _scrolled(self, value: int) -> None:
+        self._following = value >= self.verticalScrollBar().maximum() - 12
+        self._place_jump()
+
+    def _place_jump(self) -> None:
+        bar = self.verticalScrollBar()
+        self.jump.setVisible(bar.maximum() - bar.value() > 40)
+        self.jump.adjustSize()
+        x = (self.viewport().width() - self.jump.width()) // 2
+        self.jump.move(x, self.height() - self.jump.height() - 10)
+        self.jump.raise_()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        following = self._following
+        super().resizeEvent(event)
+        if following:
+            self.to_end()
+        self._place_jump()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FontChange:
+            self._set_column_width()
+        return super().event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        return super().eventFilter(watched, event)
+
+    def _set_column_width(self) -> None:
+        if hasattr(self, "_column"):
+            self._column.setMaximumWidth(COLUMN_EM * QFontInfo(self.font()).pixelSize())

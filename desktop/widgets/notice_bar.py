@@ -1,0 +1,72 @@
+"""The bar above the composer: what happened, why, and what to do about it. It never covers or clears what was typed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from desktop.theme.icons import IconButton
+from desktop.words import LABELS, Notice
+
+
+class NoticeBar(QFrame):
+    """Shows one notice at a time; a new one replaces the old."""
+
+    acted = Signal(str)
+    """An action's id (see :data:`desktop.words.Action`)."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notice")
+        self._title = QLabel()
+        self._title.setObjectName("title")
+        self._detail = QLabel()
+        for label in (self._title, self._detail):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons = QHBoxLayout()
+        self._buttons.addStretch(1)
+        close = IconButton("close", "Close this notice")
+        close.clicked.connect(self.hide)
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 6, 6, 8)
+        layout.setSpacing(2)
+        layout.addLayout(head)
+        layout.addWidget(self._detail)
+        layout.addLayout(self._buttons)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """All that it says (tests, assistive technology)."""
+        return f"{self._title.text()} {self._detail.text()}".strip()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Say this now."""
+        self._title.setText(notice.title)
+        self._detail.setText(notice.detail)
+        self._detail.setVisible(bool(notice.detail))
+        self.setProperty("mild", notice.mild)
+        self.style().polish(self)
+        while (item := self._buttons.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for action in notice.actions:
+            button = QPushButton(LABELS[action])
+            button.setAccessibleName(LABELS[action])
+            button.clicked.connect(lambda _=False, chosen=action: self._act(chosen))
+            self._buttons.addWidget(button)
+        self._buttons.addStretch(1)
+        self.setAccessibleName(self.text)
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def _act(self, action: str) -> None:
+        self.hide()
+        self.acted.emit(action)

@@ -1,0 +1,144 @@
+"""A drop-down whose rows have a second line and whose unfit rows say why: for targets and drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QPainter, QStandardItem, QStandardItemModel, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from desktop.theme.tokens import tokens_now
+
+_VALUE, _DETAIL, _HEADING = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
+_Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(slots=True, frozen=True)
+class Row:
+    """One row. A row without a value is a heading; a disabled row cannot be chosen and its detail says why."""
+
+    text: str
+    value: str = ""
+    detail: str = ""
+    enabled: bool = True
+    shown: str = ""
+    """Text while it is the choice and the list is closed; empty = ``text``."""
+
+
+class Picker(QComboBox):
+    """Emits ``chosen`` with a row's value when a person picks it; setting the value by program emits nothing."""
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, prompt: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setPlaceholderText(prompt)
+        self.setItemDelegate(_Delegate(self))
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMaxVisibleItems(14)
+        self._rows: list[Row] = []
+        self.activated.connect(self._activated)
+        self._value = ""
+
+    @property
+    def value(self) -> str:
+        """The choice that holds."""
+        return self._value
+
+    @property
+    def rows(self) -> list[Row]:
+        """What the list offers now."""
+        return self._rows
+
+    def set_rows(self, rows: Sequence[Row], value: str) -> None:
+        """Fill the list and mark ``value``."""
+        if list(rows) != self._rows:
+            self._rows = list(rows)
+            self.setModel(_model(rows))
+        self.set_value(value)
+
+    def set_value(self, value: str) -> None:
+        """Mark the row with ``value``, or none."""
+        self._value = value
+        at = next((n for n, row in enumerate(self._rows) if row.value and row.value == value), -1)
+        self.setCurrentIndex(at)
+        row = self._rows[at] if at >= 0 else None
+        self.setToolTip(f"{self._name}: {row.text}" + (f"\n{row.detail}" if row.detail else "") if row else self._name)
+
+    def showPopup(self) -> None:
+        view = self.view()
+        widest = max((view.sizeHintForIndex(self.model().index(n, 0)).width() for n in range(self.count())), default=0)
+        view.setMinimumWidth(min(max(widest + 24, self.width()), 560))
+        super().showPopup()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # scrolling past must not load another model
+
+    def _activated(self, at: int) -> None:
+        row = self._rows[at]
+        if row.value and row.value != self._value:
+            self.chosen.emit(row.value)
+
+
+def _model(rows: Sequence[Row]) -> QStandardItemModel:
+    model = QStandardItemModel(len(rows), 1)
+    for number, row in enumerate(rows):
+        item = QStandardItem(row.text)
+        item.setData(row.value, _VALUE)
+        item.setData(row.detail, _DETAIL)
+        item.setData(not row.value, _HEADING)
+        item.setToolTip(row.detail)
+        item.setAccessibleText(f"{row.text}. {row.detail}" if row.detail else row.text)
+        if not row.value:
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+        elif not row.enabled:
+            item.setFlags(Qt.ItemFlag.ItemIsSelectable)
+        model.setItem(number, item)
+    return model
+
+
+class _Delegate(QStyledItemDelegate):
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        metrics = option.fontMetrics
+        lines = 2 if index.data(_DETAIL) else 1
+        width = max(
+            metrics.horizontalAdvance(str(index.data())),
+            round(metrics.horizontalAdvance(str(index.data(_DETAIL))) * 0.92),
+        )
+        return QSize(width + 28, lines * metrics.lineSpacing() + 10)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        tokens = tokens_now()
+        state, rect = option.state, option.rect
+        painter.save()
+        if state & QStyle.StateFlag.State_Selected and state & QStyle.StateFlag.State_Enabled:
+            painter.fillRect(rect, tokens.hover)
+        inner = rect.adjusted(12, 5, -12, -5)
+        font = QFont(option.font)
+        heading = bool(index.data(_HEADING))
+        if heading:
+            font.setPointSizeF(font.pointSizeF() * 0.88)
+            font.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(font)
+        enabled = bool(state & QStyle.StateFlag.State_Enabled)
+        painter.setPen(tokens.subtle if heading or not enabled else tokens.ink)
+        line = option.fontMetrics.lineSpacing()
+        metrics = painter.fontMetrics()
+        text = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideMiddle, inner.width())
+        painter.drawText(inner.left(), inner.top() + metrics.ascent() + (line - metrics.height()) // 2, text)
+        if detail := index.data(_DETAIL):
+            font.setPointSizeF(option.font.pointSizeF() * 0.88)
+            font.setWeight(QFont.Weight.Normal)
+            painter.setFont(font)
+            painter.setPen(tokens.subtle)
+            metrics = painter.fontMetrics()
+            second = metrics.elidedText(str(detail), Qt.TextElideMode.ElideRight, inner.width())
+            painter.drawText(inner.left(), inner.top() + line + metrics.ascent(), second)
+        painter.restore()

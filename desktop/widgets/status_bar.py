@@ -1,0 +1,141 @@
+"""The line at the bottom: what the engine is doing, and its figures, at most ten times a second and without jumping."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QFont, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from desktop.figures import DEFINITIONS, MISSING
+from desktop.theme.icons import IconButton
+
+UPDATE_MS = 100
+_WIDEST = {
+    "rate": "888.8 tok/s",
+    "speedup": "≈ 88.88×",
+    "accepted": "100 % accepted",
+    "per_pass": "88.8 tokens/pass",
+    "split": "draft 88 % verify 88 %",
+    "context": "ctx 88.8k/888.8k",
+    "memory": "88.8/888.8 GB",
+}
+_FIRST_TO_GO = ("split", "per_pass", "memory", "context", "accepted", "speedup", "rate")
+_LABELS = {
+    "rate": "Generation speed",
+    "speedup": "Speed-up",
+    "accepted": "Accepted",
+    "per_pass": "Tokens per pass",
+    "split": "Time split",
+    "context": "Context",
+    "memory": "Memory",
+}
+
+
+class StatusBar(QFrame):
+    """``set_lead`` and ``set_figures`` may be called at any rate; what is drawn is the latest, ten times a second."""
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("status")
+        font = QFont(self.font())
+        font.setPointSizeF(font.pointSizeF() * 0.92)
+        font.setFeature(QFont.Tag("tnum"), 1)
+        self.setFont(font)
+        self._lead = _Elided()
+        self._lead.setProperty("lead", True)
+        self._cancel = IconButton("close", "Cancel loading")
+        self._cancel.clicked.connect(self.cancelled)
+        self._cancel.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 2, 12, 2)
+        row.setSpacing(18)
+        row.addWidget(self._lead, 1)
+        row.addWidget(self._cancel)
+        self._items: dict[str, QLabel] = {}
+        for name in _WIDEST:
+            label = QLabel()
+            label.setFont(font)
+            label.setToolTip(DEFINITIONS[name])
+            label.setAccessibleName(_LABELS[name])
+            label.setMinimumWidth(label.fontMetrics().horizontalAdvance(_WIDEST[name]))
+            row.addWidget(label)
+            self._items[name] = label
+        self._next: dict[str, str] = {}
+        self._drawn_lead = self._lead_text = ""
+        self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
+        self._timer.timeout.connect(self._draw)
+        self.setMinimumHeight(self.fontMetrics().height() + 14)
+
+    @property
+    def lead(self) -> str:
+        """What it says the engine is doing."""
+        return self._lead_text
+
+    def text(self, name: str) -> str:
+        """One figure as last set."""
+        return self._next.get(name, MISSING)
+
+    def set_lead(self, text: str, *, cancellable: bool = False) -> None:
+        """The state, in words."""
+        self._lead_text = text
+        self._cancel.setVisible(cancellable)
+        self._schedule()
+
+    def set_figures(self, **texts: str) -> None:
+        """Any of the figures."""
+        self._next |= texts
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _draw(self) -> None:
+        self._lead.set_full_text(self._lead_text)
+        for name, text in self._next.items():
+            self._items[name].setText("" if text == MISSING else text)
+        self._choose_visible()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._choose_visible()
+
+    def _choose_visible(self) -> None:
+        """In a narrow window the least important figures go first; the state keeps a third of the width."""
+        room = self.width() * 0.66
+        shown = [name for name in _WIDEST if self.text(name) != MISSING]
+        widths = {name: self._items[name].minimumWidth() + 18 for name in shown}
+        for name in _FIRST_TO_GO:
+            if sum(widths.values()) <= room:
+                break
+            widths.pop(name, None)
+        for name, label in self._items.items():
+            label.setVisible(name in widths)
+
+
+class _Elided(QLabel):
+    """A label that never asks for more width than there is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._full = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setAccessibleName("Engine state")
+
+    def set_full_text(self, text: str) -> None:
+        if text != self._full:
+            self._full = text
+            self.setToolTip(text)
+            self._elide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        from PySide6.QtCore import Qt
+
+        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, max(self.width(), 20)))
+        self.setAccessibleDescription(self._full)

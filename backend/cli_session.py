@@ -1,0 +1,145 @@
+"""A worker of the terminal's own: started, loaded, asked and stopped from plain synchronous code.
+
+Ctrl-C asks the running job to stop, and the command goes on with what there is; a second one within a second leaves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from backend.client import ManagedEngine
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import DraftRequest, LoadProgress, LoadRequest, State
+from backend.supervisor import Supervisor
+
+T = TypeVar("T")
+
+_TWICE = 1.0
+"""Seconds between two presses that mean: leave."""
+_PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing", "measure": "measuring"}
+
+
+class Session:
+    """One worker for the length of a ``with`` block.
+
+    Args:
+        files: models given as paths, by id.
+    """
+
+    def __init__(self, files: Mapping[str, Path] | None = None) -> None:
+        self.client = ManagedEngine(Supervisor(models=files))
+        self._runner = asyncio.Runner()
+        self._pressed = 0.0
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._runner.run(self.client.close())
+        finally:
+            self._runner.close()
+
+    def load(self, request: LoadRequest) -> State:
+        """Load a pair, with progress on a terminal; a draft that cannot be used is an error here.
+
+        Raises:
+            EngineError: what the worker says; ``DRAFT_FAILED`` when only the draft did not load.
+        """
+        state = self._follow(lambda: self.client.load(request, "load"), "load")
+        if request.draft is not None and state.draft is None:
+            raise EngineError(ErrorCode.DRAFT_FAILED, state.draft_note or f"The draft {request.draft} did not load.")
+        return state
+
+    def restart(self) -> None:
+        """A fresh worker, with nothing loaded, in place of one that died."""
+        self._runner.run(self.client.restart())
+
+    def set_draft(self, draft: str | None) -> State:
+        """Swap the draft."""
+        return self._follow(lambda: self.client.set_draft(DraftRequest(draft=draft), "draft"), "draft")
+
+    def run(self, work: Coroutine[Any, Any, T], stop: Callable[[], Coroutine[Any, Any, None]]) -> T:
+        """Do ``work``; Ctrl-C does ``stop``, after which the work is to end by itself.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed twice within a second.
+        """
+        try:
+            return self._runner.run(self._interruptible(work, stop))
+        except _LeaveError:
+            raise KeyboardInterrupt from None
+
+    def _follow(self, items: Callable[[], Any], job: str) -> State:
+        async def work() -> State:
+            with _Progress() as progress:
+                async for item in items():
+                    if isinstance(item, State):
+                        return item
+                    progress.show(item)
+            raise EngineError(ErrorCode.PROTOCOL_MISMATCH, "The engine ended a load without saying how it went.")
+
+        return self.run(work(), lambda: self.client.cancel(job))
+
+    async def _interruptible(self, work: Coroutine[Any, Any, T], stop: Callable[[], Coroutine[Any, Any, None]]) -> T:
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(work)
+        stops: set[asyncio.Task[None]] = set()
+        leaving = False
+
+        def press() -> None:
+            nonlocal leaving
+            now = time.monotonic()
+            leaving = now - self._pressed < _TWICE
+            self._pressed = now
+            if leaving:
+                task.cancel()
+            else:
+                stops.add(asyncio.ensure_future(stop()))
+
+        # signal.signal, as add_signal_handler does not exist on Windows
+        before = signal.signal(signal.SIGINT, lambda _number, _frame: loop.call_soon_threadsafe(press))
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if leaving:
+                raise _LeaveError from None
+            raise
+        finally:
+            signal.signal(signal.SIGINT, before)
+            await asyncio.gather(*stops, return_exceptions=True)
+
+
+class _LeaveError(Exception):
+    """Ctrl-C twice: carried out of the event loop, which treats KeyboardInterrupt in its own way."""
+
+
+class _Progress:
+    """One line that rewrites itself, on a terminal only."""
+
+    def __init__(self) -> None:
+        self._shown = 0
+        self._terminal = sys.stderr.isatty()
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def show(self, progress: LoadProgress) -> None:
+        """The newest state of a load."""
+        if self._terminal:
+            text = f"{_PHASES[progress.phase]} {progress.fraction:4.0%}"
+            print("\r" + text.ljust(self._shown), end="", file=sys.stderr, flush=True)
+            self._shown = max(self._shown, len(text))
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print("\r" + " " * self._shown + "\r", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,232 @@
+"""What a benchmark found: speeds by category, ratios to plain with their intervals, and where texts differ.
+
+Ratios are of milliseconds per token, summed over a category, so a long reply counts for more than a short one. Their
+interval is a bootstrap over the pairs (prompt, repeat): each is drawn with both modes' figures, so that what slowed both
+alike cancels out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.bench.runner import Run
+
+Figures = NDArray[np.float64]
+"""Columns: plain ms, plain tokens, other ms, other tokens; a row for each (prompt, repeat)."""
+ALL = "all"
+_SAMPLES = 2000
+_INTERVAL = (2.5, 97.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times as fast as plain, with the 95 % interval of a bootstrap."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first place where a reply differs from plain's, and the lead of each side's token over its second best."""
+
+    mode: str
+    prompt_id: str
+    category: str
+    repeat: int
+    index: int
+    """Index among the tokens; among the characters where a peer tells no tokens."""
+    plain_token: int | None
+    token: int | None
+    margin_plain: float | None
+    margin: float | None
+
+    @property
+    def worst(self) -> float | None:
+        """The larger margin; None where none is known (a peer, or a rule that draws anew)."""
+        known = [m for m in (self.margin_plain, self.margin) if m is not None]
+        return max(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mode in one category."""
+
+    category: str
+    mode: str
+    tokens: int
+    tokens_per_second: float | None
+    generation: Ratio | None
+    request: Ratio | None
+    acceptance: float | None
+    tokens_per_pass: float | None
+    equal: int
+    compared: int
+    worst_margin: float | None
+
+
+def summarise(runs: Sequence[Run], seed: int = 0) -> list[Row]:
+    """A row for each category and mode, and for all categories together. Plain is the first mode called so."""
+    categories = list(dict.fromkeys(run.prompt.category for run in runs))
+    modes = list(dict.fromkeys(run.mode for run in runs))
+    base = baseline(modes)
+    rows = []
+    for category in [*categories, ALL] if len(categories) > 1 else categories:
+        chosen = [run for run in runs if category in (ALL, run.prompt.category)]
+        plain = [run for run in chosen if run.mode == base]
+        rows += [_row(category, mode, [run for run in chosen if run.mode == mode], plain, seed) for mode in modes]
+    return rows
+
+
+def baseline(modes: Iterable[str]) -> str | None:
+    """The mode that the others are compared with."""
+    return next((mode for mode in modes if mode.partition("#")[0] == "plain"), None)
+
+
+def divergences(runs: Sequence[Run]) -> list[Divergence]:
+    """Every reply whose text is not plain's of the same prompt and repeat."""
+    base = baseline(run.mode for run in runs)
+    plain = {_cell(run): run for run in runs if run.mode == base}
+    pairs = ((plain[_cell(run)], run) for run in runs if run.mode != base and _cell(run) in plain)
+    return [found for pair in pairs if (found := diverge(*pair)) is not None]
+
+
+def diverge(plain: Run, other: Run) -> Divergence | None:
+    """Where ``other`` leaves ``plain``, or None for equal replies."""
+    a: Sequence[Any] = plain.tokens
+    b: Sequence[Any] = other.tokens
+    told = bool(a and b)
+    if not told:
+        a, b = plain.text, other.text
+    if a == b:
+        return None
+    at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return Divergence(
+        mode=other.mode,
+        prompt_id=other.prompt.id,
+        category=other.prompt.category,
+        repeat=other.repeat,
+        index=at,
+        plain_token=_at(plain.tokens, at) if told else None,
+        token=_at(other.tokens, at) if told else None,
+        margin_plain=_at(plain.margins, at) if told else None,
+        margin=_at(other.margins, at) if told else None,
+    )
+
+
+def ratio(figures: Figures, samples: int = _SAMPLES, seed: int = 0) -> Ratio | None:
+    """Plain's ms per token over the other's, with its interval; None when one side has no tokens or no time.
+
+    Args:
+        figures: shape (cells, 4): plain ms, plain tokens, other ms, other tokens.
+        samples: bootstrap draws.
+        seed: of the draws.
+    """
+    value = float(_per_token(figures.sum(axis=0)))
+    if not np.isfinite(value) or value <= 0:
+        return None
+    draws = np.random.default_rng(seed).integers(0, len(figures), size=(samples, len(figures)))
+    values = _per_token(figures[draws].sum(axis=1))
+    low, high = np.percentile(values[np.isfinite(values)], _INTERVAL)
+    return Ratio(value, float(low), float(high))
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """The rows as lines of text."""
+    head = [
+        "category",
+        "mode",
+        "tokens",
+        "tok/s",
+        "generation ×",
+        "request ×",
+        "accepted",
+        "tok/pass",
+        "equal",
+        "margin",
+    ]
+    cells = [head, *(_cells(row) for row in rows)]
+    widths = [max(len(line[n]) for line in cells) for n in range(len(head))]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+    for n in range(len(rows) - 1, 0, -1):
+        if rows[n].category != rows[n - 1].category:
+            lines.insert(n + 1, "")
+    return lines
+
+
+def _row(category: str, mode: str, own: list[Run], plain: list[Run], seed: int) -> Row:
+    by_cell = {_cell(run): run for run in plain}
+    pairs = [(by_cell[_cell(run)], run) for run in own if _cell(run) in by_cell]
+    found = [d for p, run in pairs if (d := diverge(p, run)) is not None]
+    timings = [run.timings for run in own]
+    passes, verified = sum(t.passes for t in timings), sum(t.draft_n for t in timings)
+    tokens, ms = sum(_steps(run) for run in own), sum(t.predicted_ms for t in timings)
+    generation = [(p.timings.predicted_ms, _steps(p), r.timings.predicted_ms, _steps(r)) for p, r in pairs]
+    request = [
+        (p.timings.request_ms, p.timings.predicted_n, r.timings.request_ms, r.timings.predicted_n) for p, r in pairs
+    ]
+    return Row(
+        category=category,
+        mode=mode,
+        tokens=sum(t.predicted_n for t in timings),
+        tokens_per_second=1e3 * tokens / ms if ms > 0 else None,
+        generation=_ratio(generation, seed),
+        request=_ratio(request, seed),
+        acceptance=sum(t.draft_n_accepted for t in timings) / verified if verified else None,
+        tokens_per_pass=tokens / passes if passes else None,
+        equal=len(pairs) - len(found),
+        compared=len(pairs),
+        worst_margin=max((d.worst for d in found if d.worst is not None), default=None),
+    )
+
+
+def _ratio(cells: list[tuple[float, int, float, int]], seed: int) -> Ratio | None:
+    return ratio(np.array(cells, dtype=np.float64), seed=seed) if cells else None
+
+
+def _per_token(sums: Figures) -> Figures:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plain, other = sums[..., 0] / sums[..., 1], sums[..., 2] / sums[..., 3]
+        quotient: Figures = plain / other
+    return quotient
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        row.category,
+        row.mode,
+        str(row.tokens),
+        _shown(row.tokens_per_second, "{:.2f}"),
+        str(row.generation or "-"),
+        str(row.request or "-"),
+        _shown(row.acceptance, "{:.1%}"),
+        _shown(row.tokens_per_pass, "{:.2f}"),
+        f"{row.equal}/{row.compared}" if row.compared else "-",
+        _shown(row.worst_margin, "{:.3g}"),
+    ]
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)
+
+
+def _steps(run: Run) -> int:
+    """Tokens that took time after the prompt: n tokens are n - 1 plain passes."""
+    return max(0, run.timings.predicted_n - 1)
+
+
+def _cell(run: Run) -> tuple[str, int]:
+    return run.prompt.id, run.repeat
+
+
+def _at(items: Sequence[Any], index: int) -> Any:
+    return items[index] if index < len(items) else None

@@ -1,0 +1,198 @@
+"""Side-by-side runs: every mode answers every prompt, interleaved, from an empty context.
+
+A machine's speed drifts by a third within minutes, so modes are compared only within one run in which they take turns;
+who goes first changes with each prompt and repeat. Figures of our own modes are taken in the worker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from backend.bench.modes import Mode
+from backend.bench.workloads import Prompt
+from backend.client import EngineClient
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import Delta, Finished, Message, ReplyEvent, ReplyRequest, Sampling, Speculation, Timings
+
+T = TypeVar("T")
+_WARM_UP_TOKENS = 8
+
+
+@dataclass(slots=True)
+class Run:
+    """One reply of one mode. ``tokens`` and ``margins`` are empty where a peer does not tell them."""
+
+    mode: str
+    prompt: Prompt
+    repeat: int
+    seed: int
+    timings: Timings
+    text: str
+    tokens: list[int] = field(default_factory=list)
+    margins: list[float | None] = field(default_factory=list)
+    finish_reason: str = ""
+    note: str = ""
+    wall_ms: float = 0.0
+    """From sending the request to its end, as the client sees it."""
+    own: bool = True
+    """Measured in our own worker, with every counter; a peer counts passes in its own way or not at all."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The record of a benchmark's JSON file."""
+        t = self.timings
+        return {
+            "mode": self.mode,
+            "prompt_id": self.prompt.id,
+            "category": self.prompt.category,
+            "predicted_n": t.predicted_n,
+            "predicted_ms": t.predicted_ms,
+            "prompt_n": t.prompt_n,
+            "prompt_ms": t.prompt_ms,
+            "draft_prompt_ms": t.draft_prompt_ms,
+            "request_ms": t.request_ms,
+            "passes": t.passes if self.own else None,
+            "draft_n": t.draft_n,
+            "draft_n_accepted": t.draft_n_accepted,
+            "text_sha256": hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest(),
+            "tokens": self.tokens,
+            "repeat": self.repeat,
+            "seed": self.seed,
+            "margins": self.margins,
+            "text": self.text,
+            "finish_reason": self.finish_reason,
+            "note": self.note,
+            "wall_ms": self.wall_ms,
+            "draft_ms": t.draft_ms,
+            "verify_ms": t.verify_ms,
+            "host_ms": t.host_ms,
+            "decode_ms": t.decode_ms,
+            "plain_ms": t.plain_ms,
+            "by_source": t.by_source,
+        }
+
+
+class Contestant(Protocol):
+    """Whoever answers the prompts: a mode of our own worker, or another server."""
+
+    @property
+    def name(self) -> str:
+        """The mode's name in the results."""
+
+    async def answer(self, prompt: Prompt, sampling: Sampling) -> Run:
+        """One reply, from an empty context."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMode:
+    """A mode of our own worker."""
+
+    client: EngineClient
+    mode: Mode
+    max_tokens: int
+    ignore_eos: bool = False
+
+    @property
+    def name(self) -> str:
+        """See :class:`Contestant`."""
+        return self.mode.name
+
+    async def answer(self, prompt: Prompt, sampling: Sampling) -> Run:
+        """See :class:`Contestant`."""
+        request = reply_request(prompt, sampling, self.max_tokens, self.ignore_eos, self.mode.speculation)
+        return await collect(self.client.reply(request, JOB), self.name, prompt, sampling)
+
+
+JOB = "bench"
+"""The id of the reply that is being measured, for cancelling it."""
+
+
+def reply_request(
+    prompt: Prompt, sampling: Sampling, max_tokens: int, ignore_eos: bool, speculation: Speculation | None
+) -> ReplyRequest:
+    """A first turn, measured from empty contexts."""
+    return ReplyRequest(
+        messages=(Message(role="user", content=prompt.text),),
+        sampling=sampling,
+        max_tokens=max_tokens,
+        speculation=speculation,
+        reuse_cache=False,
+        ignore_eos=ignore_eos,
+    )
+
+
+async def collect(events: AsyncIterator[ReplyEvent], mode: str, prompt: Prompt, sampling: Sampling) -> Run:
+    """A reply's events as one run.
+
+    Raises:
+        EngineError: CANCELLED when it was stopped; whatever ended the reply, with the prompt named.
+    """
+    began = time.perf_counter()
+    text: list[str] = []
+    tokens: list[int] = []
+    margins: list[float | None] = []
+    try:
+        async for event in events:
+            if isinstance(event, Delta):
+                text.append(event.text)
+                tokens += [token.id for token in event.tokens]
+                margins += [token.margin for token in event.tokens]
+            elif isinstance(event, Finished):
+                if event.reason == "cancelled":
+                    raise EngineError(ErrorCode.CANCELLED, "Stopped.")
+                return Run(
+                    mode=mode,
+                    prompt=prompt,
+                    repeat=0,
+                    seed=sampling.seed or 0,
+                    timings=event.timings,
+                    text="".join(text),
+                    tokens=tokens,
+                    margins=margins,
+                    finish_reason=event.reason,
+                    note=event.note,
+                    wall_ms=1e3 * (time.perf_counter() - began),
+                )
+    except EngineError as error:
+        if error.code is ErrorCode.CANCELLED:
+            raise
+        raise EngineError(error.code, f"{mode}, prompt {prompt.id}: {error.message}", error.details) from error
+    raise EngineError(ErrorCode.WORKER_GONE, f"{mode}, prompt {prompt.id}: the reply ended too early.")
+
+
+def order(contestants: Sequence[T], turn: int) -> list[T]:
+    """Who goes when in this turn: everybody comes first and last equally often, in both directions."""
+    start = (turn // 2) % max(1, len(contestants))
+    turned = [*contestants[start:], *contestants[:start]]
+    return turned[::-1] if turn % 2 else turned
+
+
+def schedule(
+    prompts: Sequence[Prompt], contestants: Sequence[Contestant], repeats: int
+) -> Iterator[tuple[int, int, Prompt, Contestant]]:
+    """(repeat, index of the prompt, prompt, contestant), in the order of measuring."""
+    for repeat in range(repeats):
+        for index, prompt in enumerate(prompts):
+            for contestant in order(contestants, index + repeat):
+                yield repeat, index, prompt, contestant
+
+
+async def measure(
+    prompts: Sequence[Prompt], contestants: Sequence[Contestant], repeats: int, sampling: Sampling
+) -> AsyncIterator[Run]:
+    """All runs, one after another. Within a repeat every contestant answers a prompt under the same seed."""
+    base = sampling.seed or 0
+    for repeat, index, prompt, contestant in schedule(prompts, contestants, repeats):
+        seed = base + repeat * len(prompts) + index
+        run = await contestant.answer(prompt, sampling.model_copy(update={"seed": seed}))
+        run.repeat = repeat
+        yield run
+
+
+async def warm_up(client: EngineClient, prompt: Prompt, sampling: Sampling, speculation: Speculation) -> None:
+    """A short reply that is not counted: it brings both models' weights into memory."""
+    request = reply_request(prompt, sampling, _WARM_UP_TOKENS, True, speculation)
+    await collect(client.reply(request, JOB), "warming up", prompt, sampling)

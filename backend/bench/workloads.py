@@ -1,0 +1,110 @@
+"""Prompts to measure with: from a file, and three built-in ones that show where speculation gains and where not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backend.errors import EngineError, ErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt of a benchmark."""
+
+    id: str
+    category: str
+    text: str
+
+
+def load_prompts(path: Path) -> list[Prompt]:
+    """A JSON Lines file: one ``{"id", "category", "prompt" or "turns"}`` a line; of several turns the first counts.
+
+    Raises:
+        EngineError: FILE_MISSING, or BAD_REQUEST naming the line that is wrong.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise EngineError(
+            ErrorCode.FILE_MISSING, f"The prompt file {path} cannot be read ({error.strerror}); check the name."
+        ) from error
+    prompts = list(_lines(path, raw))
+    if not prompts:
+        raise _bad(path, 1, "there is no prompt in it")
+    return prompts
+
+
+def _lines(path: Path, raw: bytes) -> Iterator[Prompt]:
+    seen: set[str] = set()
+    for number, line in enumerate(raw.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line.decode("utf-8"))
+        except ValueError as error:  # neither UTF-8 nor JSON
+            raise _bad(path, number, f"it is not a JSON object in UTF-8: {error}") from None
+        if not isinstance(entry, dict):
+            raise _bad(path, number, "it is not a JSON object")
+        prompt = Prompt(str(entry.get("id", number)), str(entry.get("category") or "all"), _text(path, number, entry))
+        if prompt.id in seen:
+            raise _bad(path, number, f"the id {prompt.id!r} stands twice")
+        seen.add(prompt.id)
+        yield prompt
+
+
+def _text(path: Path, number: int, entry: dict[str, Any]) -> str:
+    turns = entry.get("turns")
+    text = entry.get("prompt") or (turns[0] if isinstance(turns, list) and turns else None)
+    if not isinstance(text, str) or not text.strip():
+        raise _bad(path, number, "it has neither 'prompt' nor 'turns' with a text")
+    return text
+
+
+def _bad(path: Path, number: int, why: str) -> EngineError:
+    return EngineError(ErrorCode.BAD_REQUEST, f"Line {number} of {path} cannot be used: {why}.", {"line": number})
+
+
+_CODE = """\
+```python
+class Basket:
+    def __init__(self, owner):
+        self.owner = owner
+        self.items = {}
+
+    def add(self, name, price, count=1):
+        if count < 1:
+            raise ValueError("count must be at least 1")
+        old_price, old_count = self.items.get(name, (price, 0))
+        self.items[name] = (price, old_count + count)
+
+    def remove(self, name):
+        if name not in self.items:
+            raise KeyError(name)
+        del self.items[name]
+
+    def total(self):
+        return sum(price * count for price, count in self.items.values())
+```"""
+
+DEMO = (
+    Prompt(
+        "edit",
+        "edit this code",
+        f"Rename the method total to total_price and change nothing else. Answer with the whole class.\n\n{_CODE}",
+    ),
+    Prompt(
+        "explain",
+        "explain this",
+        f"Explain in plain words what this class does and one thing that could go wrong with it.\n\n{_CODE}",
+    ),
+    Prompt(
+        "story",
+        "tell a story",
+        "Tell a short story about a lighthouse keeper who finds a letter in a bottle.",
+    ),
+)
+"""An edit repeats its input, so drafts hold; a story is new at every word, so they do not."""

@@ -13,6 +13,7 @@ from collections import deque
 import numpy as np
 
 _DECAY = 0.99
+_PRIOR_MEAN = 0.8
 
 
 class BucketCounts:
@@ -53,21 +54,34 @@ class MarginLogistic:
         self.w, self.b = 0.15, 0.3
         self._data: deque[tuple[float, bool]] = deque(maxlen=500)
         self._fresh = 0
-        self.mean = 0.8
+        self.mean = _PRIOR_MEAN
         """Average acceptance lately, for planning before margins are known."""
 
     def __call__(self, margin: float) -> float:
         """Acceptance predicted for a token with this margin."""
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, self.w * margin + self.b))))
 
-    def observe(self, margin: float, hit: bool) -> None:
-        """A token with this margin was judged (only tokens up to the first rejection are)."""
+    def observe(self, margin: float, hit: bool, verified: bool = True) -> None:
+        """A token with this margin was judged (only tokens up to the first rejection are).
+
+        One that was drafted but not put to the target is judged by the text that came instead: without that, a text
+        that the draft is unsure of would cost a step each round for ever, and nothing would be learnt from it. It
+        weighs less in the mean, because it cost less.
+        """
         self._data.append((margin, hit))
-        self.mean += 0.03 * (hit - self.mean)
+        self.mean += (0.03 if verified else 0.01) * (hit - self.mean)
         self._fresh += 1
         if self._fresh >= 32 and len(self._data) >= 24:
             self._fresh = 0
             self._refit()
+
+    def decline(self, expected: float) -> None:
+        """A step was paid for a token that was not even drawn (rejection rule): its prediction stands for a verdict."""
+        self.mean += 0.01 * (expected - self.mean)
+
+    def new_text(self) -> None:
+        """A new reply: go half way back to the prior, so that one hard text does not silence the draft for good."""
+        self.mean = max(self.mean, 0.5 * (self.mean + _PRIOR_MEAN))
 
     def _refit(self, ridge: float = 1.0, steps: int = 4) -> None:
         data = np.asarray(self._data, dtype=np.float64)

@@ -54,6 +54,7 @@ class Policy:
         self._rest = rest
         self._overhead = overhead
         self._budget = 0.0
+        self._probing = False
         self._speculated = 0
         self.blocked = ""
         """Why this model cannot be speculated with at all, if so."""
@@ -176,8 +177,11 @@ class Policy:
         for source in sources:
             if source.name != "draft" or not source.expect(history, 2):
                 continue
-            price = source.cost(2, source.unseen(history)) + self._pass(2) - self._pass(0)
-            if self._budget >= price:
+            unseen = source.unseen(history)
+            price = source.cost(2, unseen) + self._pass(2) - self._pass(0)
+            if self._probing or self._budget >= price:
+                # what was missed is read a slice a round: a probe begun goes on until something was drafted
+                self._probing = unseen > _SMALL_READ
                 self._budget = 0.0
                 return Plan(source, 2, reason="probing the draft")
         return None

@@ -53,9 +53,12 @@ class DraftModel:
         self._costs = costs
         self.failed = ""
         """Why the draft sits out, if it does (until the next reply)."""
+        self._drawn: list[int] = []
+        """Tokens drawn for the last proposal, those not put to the target included."""
 
     def begin(self, history: Sequence[int]) -> None:
         """Keep the common prefix of what the draft holds and the new prompt."""
+        self._calibration.new_text()
         keep = min(common_prefix(self._model.tokens, history), len(history) - 1)
         self._guard(lambda: self._model.truncate(keep))
 
@@ -96,14 +99,18 @@ class DraftModel:
         return Proposal([], self.name)
 
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
-        """Learn from the judged tokens: those accepted, and the first that was not."""
+        """Learn from each drafted token up to the first that the text did not confirm, verified or not."""
         if proposal is None:
             return
-        for i, feature in enumerate(proposal.features[: accepted + 1]):
-            self._calibration.observe(feature, i < accepted)
+        judged = zip(proposal.features, self._drawn, history[start:], strict=False)
+        for i, (feature, drawn, emitted) in enumerate(judged):
+            self._calibration.observe(feature, drawn == emitted, i < len(proposal.tokens))
+            if drawn != emitted:
+                break
 
     def _propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         out = Proposal([], self.name, laws=[])
+        self._drawn = []
         start = len(history)
         try:
             row = self._catch_up(history, out)
@@ -111,13 +118,19 @@ class DraftModel:
                 draw = self._rule.draft(row[: self._width], history, len(history))
                 expected = self._calibration(draw.margin)
                 # the rejection rule forbids dropping a drawn token: there this decision, made before the draw, is final
-                if go_on is not None and not go_on([*out.expected, expected]):
+                enough = go_on is not None and not go_on([*out.expected, expected])
+                if enough and not self._rule.may_drop:
+                    if not out.tokens:
+                        self._calibration.decline(expected)
                     break
                 token, law = draw.take()
+                self._drawn.append(token)
+                out.features.append(draw.margin)
+                if enough:
+                    break
                 history.append(token)
                 out.tokens.append(token)
                 out.expected.append(expected)
-                out.features.append(draw.margin)
                 assert out.laws is not None
                 out.laws.append(law)
                 if len(out.tokens) >= k or token in self._ends or self._model.room < 1:

@@ -174,6 +174,7 @@ def test_the_last_common_token_is_compared_and_the_first_five_are_not(tmp_path: 
     assert refused(a, last).details["token"] == 319
     beyond = tiny.tiny_llama(tmp_path / "c.gguf", n_vocab=330, swap_token=(320, 329))
     first = tiny.tiny_llama(tmp_path / "d.gguf", swap_token=(3, 4))
+    assert refused(a, tiny.tiny_llama(tmp_path / "e.gguf", swap_token=(5, 300))).details["token"] == 5
     for draft in (beyond, first):
         with open_vocab(a) as t, open_vocab(draft) as d:
             check_draft(t, d)

@@ -178,11 +178,11 @@ class Policy:
             if source.name != "draft" or not source.expect(history, 2):
                 continue
             unseen = source.unseen(history)
-            price = source.cost(2, unseen) + self._pass(2) - self._pass(0)
-            if self._probing or self._budget >= price:
+            check = self._pass(2) - self._pass(0)
+            if self._probing or self._budget >= source.cost(2, unseen) + check:
                 # what was missed is read a slice a round: a probe begun goes on until something was drafted
+                self._budget = self._budget - source.cost(2, 1) - check if self._probing else 0.0
                 self._probing = unseen > _SMALL_READ
-                self._budget = 0.0
                 return Plan(source, 2, reason="probing the draft")
         return None
 

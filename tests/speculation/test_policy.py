@@ -1,0 +1,407 @@
+"""Costs, the two equations, and what the policy makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.protocol import Sampling, Speculation
+from backend.speculation.contracts import GoOn, Proposal
+from backend.speculation.cost import PassCosts, expected_tokens, ms_per_token
+from backend.speculation.policy import LONGEST, Policy
+from backend.speculation.round import Rounds
+from tests.speculation.loop import costs, make, run
+from tests.speculation.tables import MixedDraft, TableModel
+
+GREEDY = Sampling(temperature=0)
+
+# -- costs
+
+
+def test_costs_are_interpolated_between_and_extrapolated_beyond_what_was_measured() -> None:
+    table = costs(n1=10, n4=16, n8=40)
+    assert [table.at(n) for n in (1, 2, 3, 4, 6, 8)] == pytest.approx([10, 12, 14, 16, 28, 40])
+    assert table.at(10) == pytest.approx(52)  # along the last slope
+    assert table.measured == [1, 4, 8]
+    assert table.table() == pytest.approx({1: 10, 4: 16, 8: 40})
+
+
+def test_one_measured_size_never_promises_a_cheaper_large_pass() -> None:
+    table = costs(n4=20)
+    assert table.at(1) == pytest.approx(20)
+    assert table.at(8) == pytest.approx(40)
+
+
+def test_a_falling_last_stair_is_not_continued_downwards() -> None:
+    """A cliff's far side may be cheaper than its near side; beyond it nothing gets cheaper for being longer."""
+    table = costs(n1=10, n8=50, n16=30)
+    assert table.at(32) == pytest.approx(30)
+
+
+def test_nothing_measured_is_said_not_guessed() -> None:
+    table = PassCosts()
+    assert not table.known
+    with pytest.raises(LookupError, match="no pass"):
+        table.at(1)
+
+
+def test_medians_ignore_outliers_and_follow_drift() -> None:
+    table = PassCosts()
+    for ms in (10, 10, 400, 11, 10):
+        table.observe(1, ms)
+    assert table.at(1) == pytest.approx(10)
+    for _ in range(9):
+        table.observe(1, 20)
+    assert table.at(1) == pytest.approx(20)
+
+
+def test_larger_sizes_follow_the_one_token_passes_when_bandwidth_drifts() -> None:
+    table = costs(n1=10, n4=15)
+    for _ in range(9):
+        table.observe(1, 20)
+    assert table.at(4) == pytest.approx(30)
+
+
+def test_order_of_measuring_does_not_matter() -> None:
+    assert costs(n4=15, n1=10).table() == pytest.approx(costs(n1=10, n4=15).table())
+
+
+# -- Eq. (1) and (2)
+
+
+def test_expected_tokens_known_figures() -> None:
+    assert expected_tokens(0.8, 4) == pytest.approx(3.3616)
+    assert expected_tokens(0.6, 4) == pytest.approx(2.3056)
+    assert expected_tokens(0.9, 8) - expected_tokens(0.9, 4) == pytest.approx(2.03, abs=0.005)
+    assert expected_tokens(0.0, 7) == 1.0
+    assert expected_tokens(1.0, 7) == 8.0
+    assert expected_tokens(0.5, 0) == 1.0
+
+
+@given(st.floats(0, 1), st.integers(0, 30))
+def test_expected_tokens_is_the_sum_of_running_products(alpha: float, k: int) -> None:
+    assert expected_tokens(alpha, k) == pytest.approx(sum(alpha**i for i in range(k + 1)))
+
+
+def test_ms_per_token() -> None:
+    assert ms_per_token(50.0, 4, 5.0, expected_tokens(0.8, 4)) == pytest.approx(70 / 3.3616)
+    assert ms_per_token(29.0, 0, 12.0, 1.0) == 29.0
+
+
+# -- planning
+
+
+class Stated:
+    """A source that states its acceptance and its cost, and proposes what it is asked for."""
+
+    def __init__(self, name: str, expected: Sequence[float], step: float = 1.0, unseen: int = 1) -> None:
+        self.name = name
+        self._expected = list(expected)
+        self._step = step
+        self._unseen = unseen
+        self.asked: list[int] = []
+
+    def begin(self, history: Sequence[int]) -> None: ...
+
+    def expect(self, history: Sequence[int], k: int) -> list[float]:
+        return self._expected[:k]
+
+    def cost(self, k: int, unseen: int) -> float:
+        return self._step * (k + unseen - 1)
+
+    def unseen(self, history: Sequence[int]) -> int:
+        return self._unseen
+
+    def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
+        self.asked.append(k)
+        return Proposal([1] * k, self.name, None, self._expected[:k], k)
+
+    def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None: ...
+
+    def truncate(self, n: int) -> None: ...
+
+
+def policy(settings: Speculation, table: PassCosts, rest: int = 200) -> Policy:
+    return Policy(lambda: settings, table, lambda: rest)
+
+
+FLAT = {"n1": 100.0, "n2": 100.5, "n16": 110.0}
+STEEP = {"n1": 10.0, "n2": 20.0, "n16": 160.0}
+
+
+def test_zero_when_nothing_pays() -> None:
+    """A pass over two tokens costs two passes: no acceptance can pay for that."""
+    plan = policy(Speculation(), costs(**STEEP)).plan([1], [Stated("draft", [0.99] * 16)], 16)
+    assert (plan.source, plan.k) == (None, 0)
+    assert "paused" in plan.reason
+
+
+def test_long_when_checking_is_free() -> None:
+    lookup = Stated("lookup", [0.95] * 16, step=0.0)
+    plan = policy(Speculation(), costs(**FLAT)).plan([1], [lookup], 16)
+    assert plan.source is lookup
+    assert plan.k >= 12
+
+
+def test_length_grows_with_acceptance_and_is_the_best_one() -> None:
+    table = costs(n1=50, n2=70, n4=90, n8=118, n16=167)
+    chosen = []
+    for a in (0.3, 0.5, 0.7, 0.9, 0.98):
+        plan = policy(Speculation(), table).plan([1], [Stated("lookup", [a] * 16, step=0.0)], 16)
+        rates = [expected_tokens(a, k) / (table.at(k + 1) + (0.3 if k else 0)) for k in range(17)]
+        best = int(np.argmax(rates))
+        assert plan.k == (best if rates[best] > 1.03 * rates[0] else 0)
+        chosen.append(plan.k)
+    assert chosen == sorted(chosen)
+    assert chosen[0] == 0
+    assert chosen[-1] > 4
+
+
+def test_a_tie_is_not_worth_the_trouble() -> None:
+    table = costs(n1=10.0, n2=14.8)
+    plan = policy(Speculation(), table).plan([1], [Stated("lookup", [0.5], step=0.0)], 1)
+    assert plan.source is None, "one per cent is less than the noise of the costs"
+
+
+def test_the_cheaper_source_wins_when_both_pay() -> None:
+    lookup, draft = Stated("lookup", [0.8] * 16, step=0.0), Stated("draft", [0.8] * 16, step=20.0)
+    table = costs(**FLAT)
+    assert policy(Speculation(), table).plan([1], [lookup, draft], 16).source is lookup
+    lookup = Stated("lookup", [0.2] * 16, step=0.0)
+    draft = Stated("draft", [0.9] * 16, step=2.0)
+    assert policy(Speculation(), table).plan([1], [lookup, draft], 16).source is draft
+
+
+def test_lookup_then_model_prefers_a_lookup_that_pays() -> None:
+    lookup, draft = Stated("lookup", [0.6] * 16, step=0.0), Stated("draft", [0.95] * 16, step=0.5)
+    table = costs(**FLAT)
+    assert policy(Speculation(source="lookup+draft"), table).plan([1], [lookup, draft], 16).source is lookup
+    assert policy(Speculation(source="auto"), table).plan([1], [lookup, draft], 16).source is draft
+
+
+def test_a_long_reading_is_weighed_against_the_tokens_to_come() -> None:
+    draft = Stated("draft", [0.9] * 16, step=2.0, unseen=1000)  # two seconds of reading
+    table = costs(**FLAT)
+    assert policy(Speculation(), table, rest=5).plan([1], [draft], 16).source is None
+    assert policy(Speculation(), table, rest=2000).plan([1], [draft], 16).source is draft
+
+
+def test_reasons_are_said() -> None:
+    table = costs(**FLAT)
+    draft = Stated("draft", [0.9] * 16)
+    assert policy(Speculation(enabled=False), table).plan([1], [draft], 16).reason == "speculation is off"
+    assert policy(Speculation(source="draft"), table).plan([1], [], 16).reason == "no draft model is loaded"
+    assert policy(Speculation(), table).plan([1], [draft], 0).reason == "last token"
+    assert policy(Speculation(), table).plan([1], [Stated("lookup", [])], 16).reason == "no earlier match"
+    blocked = policy(Speculation(), table)
+    blocked.blocked = "this model's memory cannot be rolled back"
+    assert blocked.plan([1], [draft], 16).reason == blocked.blocked
+    assert blocked.plan([1], [draft], 16).source is None
+
+
+SETTINGS = st.builds(
+    Speculation,
+    enabled=st.sampled_from([True, True, True, False]),
+    source=st.sampled_from(["auto", "draft", "lookup", "lookup+draft"]),
+    length=st.one_of(st.just("auto"), st.integers(0, 48)),
+)
+ACCEPTANCES = st.lists(st.floats(0, 1), max_size=20)
+
+
+@settings(max_examples=300)
+@given(
+    SETTINGS,
+    st.tuples(*[st.floats(0.01, 1000)] * 4),
+    ACCEPTANCES,
+    ACCEPTANCES,
+    st.floats(0, 50),
+    st.integers(-3, 70),
+    st.integers(0, 500),
+)
+def test_a_plan_never_exceeds_its_room(
+    wanted: Speculation,
+    ms: tuple[float, ...],
+    lookup: list[float],
+    draft: list[float],
+    step: float,
+    room: int,
+    unseen: int,
+) -> None:
+    table = costs(n1=ms[0], n2=ms[1], n4=ms[2], n16=ms[3])
+    chooser = policy(wanted, table)
+    sources = [Stated("lookup", lookup, 0.0), Stated("draft", draft, step, unseen)]
+    for _ in range(3):
+        plan = chooser.plan([1, 2], sources, room)
+        chooser.spent(500.0)
+        assert 0 <= plan.k <= max(0, room)
+        assert plan.k <= (LONGEST if wanted.length == "auto" else wanted.length)
+        assert (plan.source is None) <= (plan.k == 0)
+        if plan.source is None:
+            assert plan.reason, "plain decoding always says why"
+        elif wanted.source in ("draft", "lookup"):
+            assert plan.source.name == wanted.source
+        assert wanted.enabled or plan.source is None
+
+
+def test_trim_keeps_the_most_tokens_per_millisecond() -> None:
+    table = costs(n1=10.0, n2=10.5, n3=16.0, n4=30.0)
+    proposal = Proposal([1, 2, 3], "draft", None, [0.9, 0.9, 0.9], 3)
+    policy(Speculation(), table).trim(proposal)
+    assert proposal.tokens == [1]
+    proposal = Proposal([1, 2], "draft", None, [0.01, 0.01], 2)
+    policy(Speculation(), table).trim(proposal)
+    assert proposal.tokens == []
+    assert proposal.drafted == 2, "what was drafted is still counted"
+
+
+# -- through the loop
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 7])
+@pytest.mark.parametrize("rule", ["coupled", "rejection"])
+def test_fixed_lengths_are_exact(length: int, rule: str) -> None:
+    target = TableModel(8, seed=3)
+    wanted = Speculation(source="draft", length=length, rule=rule)
+    sampling = Sampling(temperature=1.0, top_k=0, top_p=1.0)
+    rounds = make(target, MixedDraft(target, 0.5), [1, 2, 3], wanted, sampling=sampling, budget=40)
+    lengths: list[tuple[int, int]] = []
+
+    def each(done) -> None:
+        if done.passes:
+            left = 3 + 40 - done.start
+            lengths.append((len(done.proposal.tokens) if done.proposal else 0, left))
+
+    run(rounds, 40, each)
+    assert lengths
+    for n, left in lengths:
+        assert n == min(length, left - 1)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 30), st.integers(4, 60), st.integers(1, 12), st.integers(4, 40), SETTINGS, st.integers(0, 1000))
+def test_no_round_goes_beyond_budget_context_or_batch(
+    budget: int, n_ctx: int, max_rows: int, draft_ctx: int, wanted: Speculation, seed: int
+) -> None:
+    """The table model itself refuses a decode that does not fit (K1, K2); here only the rest is checked."""
+    prompt = [1, 2, 1, 2, 1, 2][: n_ctx - 1]
+    budget = min(budget, n_ctx - len(prompt))
+    target = TableModel(6, seed=3, n_ctx=n_ctx, max_rows=max_rows)
+    draft = MixedDraft(target, 0.4)
+    draft.n_ctx = draft_ctx
+    rounds = make(target, draft, prompt, wanted, seed=seed, budget=budget)
+
+    def each(done) -> None:
+        assert len(rounds.history) <= len(prompt) + budget
+        if done.proposal:
+            assert len(done.proposal.tokens) + 1 <= max_rows
+
+    tokens, timings = run(rounds, budget, each)
+    assert len(tokens) == timings.predicted_n == budget
+
+
+class Turning(MixedDraft):
+    """A draft that is right until it is told to be wrong."""
+
+    wrong = False
+
+    def row(self, tokens: Sequence[int]) -> np.ndarray:
+        row = super().row(tokens)
+        return -row if self.wrong else row
+
+
+class Clock:
+    """Runs rounds and charges what they would cost; by default on a memory-bound pair (BF16 target, small draft)."""
+
+    def __init__(
+        self,
+        draft: type[MixedDraft],
+        noise: float = 0.0,
+        target_costs: PassCosts | None = None,
+        draft_costs: PassCosts | None = None,
+    ) -> None:
+        self.target_costs = target_costs or costs(n1=51, n2=71, n4=90, n8=118, n16=167)
+        self.draft_costs = draft_costs or costs(n1=4, n2=4.2, n16=8, n64=16)
+        self.model = TableModel(16, seed=3, n_ctx=20_000)
+        self.drafter = draft(self.model, noise)
+        self.drafter.n_ctx, self.drafter.max_rows = 20_000, 64
+        self.rounds: Rounds = make(
+            self.model,
+            self.drafter,
+            [1, 2, 3],
+            Speculation(source="draft"),
+            sampling=GREEDY,
+            budget=15_000,
+            target_costs=self.target_costs,
+            draft_costs=self.draft_costs,
+        )
+        self.rounds.first(self.model.read(self.rounds.history)[-1])
+
+    def speedup(self, n: int) -> float:
+        tokens, ms = 0, 0.0
+        for _ in range(n):
+            seen = len(self.drafter.decodes)
+            done = self.rounds.round()
+            steps = self.drafter.decodes[seen:]
+            k = len(done.proposal.tokens) if done.proposal else 0
+            spent = self.target_costs.at(k + 1) + sum(self.draft_costs.at(step) for step in steps)
+            self.rounds.policy.spent(spent)
+            tokens += len(done.emitted)
+            ms += spent
+        return tokens * self.target_costs.at(1) / ms
+
+
+def test_falls_to_zero_on_repeated_rejection_and_recovers() -> None:
+    clock = Clock(Turning)
+    assert clock.speedup(150) > 2
+    clock.drafter.wrong = True
+    clock.speedup(60)  # noticing costs something: every round until then is lost
+    assert clock.speedup(150) > 0.97, "paused but for probes within their budget"
+    clock.drafter.wrong = False
+    clock.speedup(600)
+    assert clock.speedup(100) > 2, "a probe found out"
+
+
+class Unsure(MixedDraft):
+    """Right by a wide margin, or wrong by a narrow one, at a given share of positions."""
+
+    share = 0.2
+
+    def row(self, tokens: Sequence[int]) -> np.ndarray:
+        row = self._target.row(tokens).copy()
+        best = int(row.argmax())
+        if np.random.default_rng([5, *tokens[-3:]]).random() < self.share:
+            row[(best + 1) % len(row)] = row[best] + 0.05
+        else:
+            row[best] += 3
+        return row
+
+
+def test_a_text_the_draft_is_unsure_of_does_not_cost_a_step_each_round_for_ever() -> None:
+    clock = Clock(Unsure)
+    clock.speedup(150)
+    assert clock.speedup(150) > 1.5
+    clock.drafter.share = 1.0
+    clock.speedup(150)
+    assert clock.speedup(200) > 0.97
+
+
+def test_a_new_reply_tries_again() -> None:
+    clock = Clock(Turning)
+    clock.drafter.wrong = True
+    clock.speedup(200)
+    source = clock.rounds.sources[1]
+    before = source.expect(clock.rounds.history, 1)[0]
+    source.begin(clock.rounds.history)
+    assert source.expect(clock.rounds.history, 1)[0] > before + 0.05
+
+
+@pytest.mark.parametrize("noise", [0.0, 50.0], ids=["perfect", "random"])
+def test_a_draft_that_cannot_pay_is_hardly_touched(noise: float) -> None:
+    """Checking two tokens costs 1.6 passes and a draft step 0.4: the starter pair on two cores."""
+    table = costs(n1=29, n2=47, n4=74, n8=130, n16=220)
+    clock = Clock(MixedDraft, noise, table, costs(n1=12, n2=23, n4=31, n16=59, n64=186))
+    assert clock.speedup(200) > 0.97

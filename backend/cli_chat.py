@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+from backend.bench.runner import new_job
 from backend.cli_figures import status_line
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
@@ -104,7 +105,7 @@ def _answer(session: Session, settings: Settings, prompt: str, as_json: State | 
 
 def ask(session: Session, request: ReplyRequest, write: Callable[[str], None]) -> tuple[str, Finished]:
     """One reply, written as it comes; Ctrl-C ends it where it is. Its text and its end."""
-    job = "reply"
+    job = new_job()
 
     async def work() -> tuple[str, Finished]:
         pieces: list[str] = []

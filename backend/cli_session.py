@@ -9,17 +9,20 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+from backend.bench.runner import new_job
 from backend.client import ManagedEngine
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import DraftRequest, LoadProgress, LoadRequest, State
 from backend.supervisor import Supervisor
 
 T = TypeVar("T")
+
+Stop = Callable[[], Coroutine[Any, Any, None]]
 
 _TWICE = 1.0
 """Seconds between two presses that mean: leave."""
@@ -55,7 +58,7 @@ class Session:
         Raises:
             EngineError: what the worker says; ``DRAFT_FAILED`` when only the draft did not load.
         """
-        state = self._follow(lambda: self.client.load(request, "load"), "load")
+        state = self._follow(lambda job: self.client.load(request, job))
         if request.draft is not None and state.draft is None:
             raise EngineError(ErrorCode.DRAFT_FAILED, state.draft_note or f"The draft {request.draft} did not load.")
         return state
@@ -66,12 +69,13 @@ class Session:
 
     def set_draft(self, draft: str | None) -> State:
         """Swap the draft."""
-        return self._follow(lambda: self.client.set_draft(DraftRequest(draft=draft), "draft"), "draft")
+        return self._follow(lambda job: self.client.set_draft(DraftRequest(draft=draft), job))
 
-    def run(self, work: Coroutine[Any, Any, T], stop: Callable[[], Coroutine[Any, Any, None]]) -> T:
+    def run(self, work: Coroutine[Any, Any, T], stop: Stop | None = None) -> T:
         """Do ``work``; Ctrl-C does ``stop``, after which the work is to end by itself.
 
         Raises:
+            EngineError: CANCELLED by Ctrl-C where there is no ``stop``.
             KeyboardInterrupt: Ctrl-C was pressed twice within a second.
         """
         try:
@@ -79,10 +83,12 @@ class Session:
         except _LeaveError:
             raise KeyboardInterrupt from None
 
-    def _follow(self, items: Callable[[], Any], job: str) -> State:
+    def _follow(self, items: Callable[[str], AsyncIterator[LoadProgress | State]]) -> State:
+        job = new_job()
+
         async def work() -> State:
             with _Progress() as progress:
-                async for item in items():
+                async for item in items(job):
                     if isinstance(item, State):
                         return item
                     progress.show(item)
@@ -90,18 +96,18 @@ class Session:
 
         return self.run(work(), lambda: self.client.cancel(job))
 
-    async def _interruptible(self, work: Coroutine[Any, Any, T], stop: Callable[[], Coroutine[Any, Any, None]]) -> T:
+    async def _interruptible(self, work: Coroutine[Any, Any, T], stop: Stop | None) -> T:
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(work)
         stops: set[asyncio.Task[None]] = set()
-        leaving = False
+        stopped = leaving = False
 
         def press() -> None:
-            nonlocal leaving
+            nonlocal stopped, leaving
             now = time.monotonic()
-            leaving = now - self._pressed < _TWICE
+            stopped, leaving = True, now - self._pressed < _TWICE
             self._pressed = now
-            if leaving:
+            if leaving or stop is None:
                 task.cancel()
             else:
                 stops.add(asyncio.ensure_future(stop()))
@@ -113,6 +119,8 @@ class Session:
         except asyncio.CancelledError:
             if leaving:
                 raise _LeaveError from None
+            if stopped:
+                raise EngineError(ErrorCode.CANCELLED, "Stopped.") from None
             raise
         finally:
             signal.signal(signal.SIGINT, before)

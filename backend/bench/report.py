@@ -1,8 +1,8 @@
 """What a benchmark found: speeds by category, ratios to plain with their intervals, and where texts differ.
 
 Ratios are of milliseconds per token, summed over a category, so a long reply counts for more than a short one. Their
-interval is a bootstrap over the pairs (prompt, repeat): each is drawn with both modes' figures, so that what slowed both
-alike cancels out.
+interval is a bootstrap over the pairs (prompt, repeat): each is drawn with both modes' figures, so that what slowed
+both alike cancels out.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ def summarise(runs: Sequence[Run], seed: int = 0) -> list[Row]:
     for category in [*categories, ALL] if len(categories) > 1 else categories:
         chosen = [run for run in runs if category in (ALL, run.prompt.category)]
         plain = [run for run in chosen if run.mode == base]
-        rows += [_row(category, mode, [run for run in chosen if run.mode == mode], plain, seed) for mode in modes]
+        for mode in modes:
+            own = [run for run in chosen if run.mode == mode]
+            rows.append(_row(category, mode, own, plain if mode != base else [], seed))
     return rows
 
 

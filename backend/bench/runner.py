@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -103,11 +104,12 @@ class OwnMode:
     async def answer(self, prompt: Prompt, sampling: Sampling) -> Run:
         """See :class:`Contestant`."""
         request = reply_request(prompt, sampling, self.max_tokens, self.ignore_eos, self.mode.speculation)
-        return await collect(self.client.reply(request, JOB), self.name, prompt, sampling)
+        return await collect(self.client.reply(request, new_job()), self.name, prompt, sampling)
 
 
-JOB = "bench"
-"""The id of the reply that is being measured, for cancelling it."""
+def new_job() -> str:
+    """An id for one piece of work, never used again: the worker may take a moment to forget one that has ended."""
+    return uuid.uuid4().hex
 
 
 def reply_request(
@@ -195,4 +197,4 @@ async def measure(
 async def warm_up(client: EngineClient, prompt: Prompt, sampling: Sampling, speculation: Speculation) -> None:
     """A short reply that is not counted: it brings both models' weights into memory."""
     request = reply_request(prompt, sampling, _WARM_UP_TOKENS, True, speculation)
-    await collect(client.reply(request, JOB), "warming up", prompt, sampling)
+    await collect(client.reply(request, new_job()), "warming up", prompt, sampling)

@@ -1,0 +1,81 @@
+"""What a round costs beside the models: wall time of generation minus the time inside llama_decode.
+
+The wall is the client's, from the first text to the end of the reply: so it counts everything that happens between two
+rounds too (sampling, verifying, the policy, text, counters, events), and the way over the socket once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.bench.runner import new_job, reply_request
+from backend.bench.workloads import Prompt
+from backend.client import EngineClient
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import Delta, Finished, Sampling, Speculation
+
+BAR_MS = 1.0
+"""A round may cost the host this much: greedy, four draft tokens, a vocabulary of 152 thousand."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostCost:
+    """The host's part of one reply. Milliseconds."""
+
+    prompt_id: str
+    rounds: int
+    tokens: int
+    wall_ms: float
+    decode_ms: float
+    engine_ms: float
+    """The part of the wall that the engine's own clock saw: its rounds, without what lies between them."""
+
+    @property
+    def per_round(self) -> float:
+        """Wall minus decoding, per round."""
+        return (self.wall_ms - self.decode_ms) / max(1, self.rounds)
+
+    @property
+    def in_rounds(self) -> float:
+        """The same inside the rounds alone."""
+        return (self.engine_ms - self.decode_ms) / max(1, self.rounds)
+
+
+async def measure(
+    client: EngineClient, prompts: Sequence[Prompt], *, max_tokens: int, length: int, temperature: float = 0.0
+) -> list[HostCost]:
+    """One reply a prompt with drafts of fixed length, measured one after another from empty contexts."""
+    speculation = Speculation(source="draft", length=length)
+    return [await _one(client, prompt, max_tokens, speculation, temperature) for prompt in prompts]
+
+
+def mean(costs: Sequence[HostCost]) -> float:
+    """Milliseconds a round, over all replies."""
+    rounds = sum(cost.rounds for cost in costs)
+    return sum(cost.wall_ms - cost.decode_ms for cost in costs) / max(1, rounds)
+
+
+async def _one(
+    client: EngineClient, prompt: Prompt, max_tokens: int, speculation: Speculation, temperature: float
+) -> HostCost:
+    request = reply_request(prompt, Sampling(temperature=temperature, seed=0), max_tokens, True, speculation)
+    began = None
+    async for event in client.reply(request, new_job()):
+        if isinstance(event, Delta) and began is None:
+            began = time.perf_counter()
+            skipped = event.timings  # rounds that were merged into the first message
+        elif isinstance(event, Finished) and began is not None:
+            if event.reason == "cancelled":
+                raise EngineError(ErrorCode.CANCELLED, "Stopped.")
+            t = event.timings
+            return HostCost(
+                prompt_id=prompt.id,
+                rounds=t.passes - skipped.passes,
+                tokens=t.predicted_n,
+                wall_ms=1e3 * (time.perf_counter() - began),
+                decode_ms=t.decode_ms - skipped.decode_ms,
+                engine_ms=t.predicted_ms + t.draft_prompt_ms - skipped.predicted_ms - skipped.draft_prompt_ms,
+            )
+    raise EngineError(ErrorCode.WORKER_GONE, f"The reply to {prompt.id} ended too early.")

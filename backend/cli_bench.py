@@ -1,0 +1,189 @@
+"""``tandem bench``: ways of decoding side by side, interleaved, as a table and as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
+
+from backend.bench.modes import parse_modes
+from backend.bench.peers import Peer, parse_peer
+from backend.bench.report import Divergence, divergences, summarise, table
+from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
+from backend.bench.workloads import Prompt, load_prompts
+from backend.cli import version
+from backend.cli_pair import add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_session import Session
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import Sampling, State
+
+_INTERRUPTED = 130
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``bench``."""
+    bench = subparsers.add_parser(
+        "bench",
+        help="measure ways of decoding side by side",
+        epilog="Modes: plain, auto, draft, lookup, lookup+draft, fixed:N, draft:N, lookup:N; @rejection changes the "
+        "rule, #2 makes another mode of the same (plain,plain#2 states the noise). See docs/benchmarks.md.",
+    )
+    add_pair_options(bench)
+    bench.add_argument("--prompts", type=Path, required=True, metavar="FILE", help="JSON Lines: id, category, turns")
+    bench.add_argument("--max-tokens", type=whole(2), default=64, metavar="N", help="tokens a reply (default: 64)")
+    bench.add_argument("--modes", default="plain,auto", help="comma-separated (default: plain,auto)")
+    bench.add_argument("--repeats", type=whole(1), default=1, metavar="R", help="rounds over all prompts (default: 1)")
+    bench.add_argument("--temperature", type=temperature, default=0.0, metavar="T", help="default: 0, greedy")
+    bench.add_argument("--seed", type=whole(0, 2**62), default=0, metavar="N", help="default: 0")
+    bench.add_argument("--rule", choices=("coupled", "rejection"), default="coupled", help="default: coupled")
+    bench.add_argument("--ignore-eos", action="store_true", help="every reply has --max-tokens tokens")
+    bench.add_argument("--limit", type=whole(1), metavar="N", help="only the first N prompts of each category")
+    bench.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        metavar="NAME=URL",
+        help="another server in the same run; may be repeated",
+    )
+    bench.add_argument("--json", type=Path, metavar="OUT", help="write every run to this file")
+    bench.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The command."""
+    prompts = _limited(load_prompts(args.prompts), args.limit)
+    choice = choose_pair(args.target, args.draft)
+    modes = parse_modes(args.modes, has_draft=choice.draft is not None, rule=args.rule)
+    peers = [parse_peer(text, args.max_tokens, args.ignore_eos) for text in args.peer]
+    names = [mode.name for mode in modes] + [peer.name for peer in peers]
+    if len(set(names)) < len(names):
+        raise EngineError(ErrorCode.BAD_REQUEST, "A peer has the name of another mode; give each a name of its own.")
+    if args.json is not None:
+        _check_writable(args.json)
+    for note in choice.notes:
+        print(f"tandem: {note}", file=sys.stderr)
+    sampling = Sampling(temperature=args.temperature, seed=args.seed)
+    runs: list[Run] = []
+    code = 0
+    with Session(choice.files) as session:
+        state = session.load(choice.load_request(load_options(args)))
+        own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
+        try:
+            session.run(_measure(args, prompts, own, peers, sampling, runs))
+        except EngineError as error:
+            if error.code is not ErrorCode.CANCELLED:
+                raise
+            code = _INTERRUPTED  # what was measured so far is still worth showing
+    _show(runs)
+    if args.json is not None:
+        args.json.write_text(json.dumps(_report(args, state, runs), ensure_ascii=False), encoding="utf-8")
+    return code
+
+
+async def _measure(
+    args: argparse.Namespace,
+    prompts: Sequence[Prompt],
+    own: Sequence[OwnMode],
+    peers: Sequence[Peer],
+    sampling: Sampling,
+    runs: list[Run],
+) -> None:
+    contestants: list[Contestant] = [*own, *peers]
+    total = len(prompts) * len(contestants) * args.repeats
+    try:
+        for one in own:
+            await warm_up(one.client, prompts[0], sampling, one.mode.speculation)
+        async for one_run in measure(prompts, contestants, args.repeats, sampling):
+            runs.append(one_run)
+            _progress(f"{len(runs)}/{total} {one_run.prompt.id} {one_run.mode}")
+    finally:
+        _progress("")
+        for peer in peers:
+            with contextlib.suppress(EngineError):
+                await peer.close()
+
+
+def _show(runs: Sequence[Run]) -> None:
+    if not runs:
+        return
+    for line in table(summarise(runs)):
+        print(line)
+    found = divergences(runs)
+    if found:
+        print("\nReplies that differ from plain's, and the lead of either token over its second best there:")
+    for d in found:
+        print(f"  {d.mode}, {d.prompt_id}, repeat {d.repeat + 1}, at {d.index}: {_margins(d)}")
+
+
+def _margins(d: Divergence) -> str:
+    if d.worst is None:
+        return "no margin is known"
+    return ", ".join(
+        f"{side} {margin:.3g}"
+        for side, margin in (("plain", d.margin_plain), ("other", d.margin))
+        if margin is not None
+    )
+
+
+def _report(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> dict[str, Any]:
+    return {
+        "runs": [one.to_json() for one in runs],
+        "meta": {
+            "tandem": version(),
+            "llama_cpp_python": installed("llama-cpp-python"),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "engine": state.engine,
+            "threads": state.threads,
+            "devices": [device.model_dump() for device in state.devices],
+            "target": state.target.model_dump() if state.target else None,
+            "draft": state.draft.model_dump() if state.draft else None,
+            "options": {
+                "prompts": args.prompts.name,
+                "max_tokens": args.max_tokens,
+                "modes": args.modes,
+                "repeats": args.repeats,
+                "temperature": args.temperature,
+                "seed": args.seed,
+                "rule": args.rule,
+                "ignore_eos": args.ignore_eos,
+                "peers": args.peer,
+            },
+        },
+        "summary": [asdict(row) for row in summarise(runs)] if runs else [],
+        "differences": [asdict(d) for d in divergences(runs)],
+    }
+
+
+def _limited(prompts: Sequence[Prompt], limit: int | None) -> list[Prompt]:
+    kept: dict[str, list[Prompt]] = {}
+    for prompt in prompts:
+        group = kept.setdefault(prompt.category, [])
+        if limit is None or len(group) < limit:
+            group.append(prompt)
+    return [prompt for prompt in prompts if prompt in kept[prompt.category]]
+
+
+def _check_writable(path: Path) -> None:
+    """Before minutes of measuring, not after them."""
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise EngineError(
+            ErrorCode.NOT_WRITABLE,
+            f"The file {path} cannot be written ({error.strerror}); choose another place with --json.",
+            {"path": str(path)},
+        ) from error
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

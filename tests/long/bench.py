@@ -1,0 +1,63 @@
+"""``make bench``: the host's cost of a round, or any benchmark that ``tandem bench`` runs.
+
+bench.py [hostcost] [--target …] [--draft …] [--tokens N] [--length K] [--temperature T]
+bench.py speed --prompts FILE …      as 'tandem bench'
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from backend.bench import hostcost
+from backend.bench.workloads import DEMO
+from backend.cli import main as tandem
+from backend.cli_pair import add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_session import Session
+from backend.errors import EngineError
+
+
+def main(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] == "speed":
+        return tandem(["bench", *arguments[1:]])
+    parser = argparse.ArgumentParser(prog="bench", description="Host cost of a round.")
+    add_pair_options(parser)
+    parser.add_argument("--tokens", type=whole(16), default=96, metavar="N")
+    parser.add_argument("--length", type=whole(1, 48), default=4, metavar="K")
+    parser.add_argument("--temperature", type=temperature, default=0.0, metavar="T")
+    args = parser.parse_args(arguments[1:] if arguments[:1] == ["hostcost"] else arguments)
+    try:
+        return host_cost(args)
+    except EngineError as error:
+        sys.stderr.write(f"bench: {error.message}\n")
+        return 1
+
+
+def host_cost(args: argparse.Namespace) -> int:
+    choice = choose_pair(args.target, args.draft)
+    with Session(choice.files) as session:
+        state = session.load(choice.load_request(load_options(args)))
+        work = hostcost.measure(
+            session.client, DEMO, max_tokens=args.tokens, length=args.length, temperature=args.temperature
+        )
+        costs = session.run(work)
+    assert state.target is not None
+    write = sys.stdout.write
+    write(
+        f"{state.target.name}, vocabulary {state.target.n_vocab:,}, drafts of {args.length}, {state.threads} threads\n"
+    )
+    for cost in costs:
+        write(
+            f"  {cost.prompt_id:8} {cost.rounds:4} rounds {cost.tokens:4} tokens  wall {cost.wall_ms:8.1f} ms  "
+            f"in llama_decode {cost.decode_ms:8.1f} ms  host {cost.per_round:.3f} ms a round "
+            f"({cost.in_rounds:.3f} inside the rounds)\n"
+        )
+    mean = hostcost.mean(costs)
+    good = mean <= hostcost.BAR_MS
+    write(f"host cost {mean:.3f} ms a round, bar {hostcost.BAR_MS:.1f} ms: {'met' if good else 'NOT met'}\n")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -325,7 +325,7 @@ class Clock:
     ) -> None:
         self.target_costs = target_costs or costs(n1=51, n2=71, n4=90, n8=118, n16=167)
         self.draft_costs = draft_costs or costs(n1=4, n2=4.2, n16=8, n64=16)
-        self.model = TableModel(16, seed=3, n_ctx=20_000)
+        self.model = TableModel(16, seed=3, order=9, n_ctx=20_000)  # never repeats itself
         self.drafter = draft(self.model, noise)
         self.drafter.n_ctx, self.drafter.max_rows = 20_000, 64
         self.rounds: Rounds = make(
@@ -373,7 +373,7 @@ class Unsure(MixedDraft):
     def row(self, tokens: Sequence[int]) -> np.ndarray:
         row = self._target.row(tokens).copy()
         best = int(row.argmax())
-        if np.random.default_rng([5, *tokens[-3:]]).random() < self.share:
+        if np.random.default_rng([5, len(tokens), *tokens[-3:]]).random() < self.share:
             row[(best + 1) % len(row)] = row[best] + 0.05
         else:
             row[best] += 3

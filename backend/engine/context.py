@@ -75,7 +75,7 @@ class Context:
         self.abort_on(flag)
         self.n_ctx = int(llama_cpp.llama_n_ctx(pointer))
         self.n_batch = int(llama_cpp.llama_n_batch(pointer))
-        self.max_rows = max_rows
+        self.max_rows = min(max_rows, self.n_batch)
         self.n_seq = n_seq
         self.threads = threads
         self.max_rollback: int | None = None
@@ -85,7 +85,7 @@ class Context:
         self.memory = llama_cpp.llama_get_memory(pointer)
         self.decode_seconds = 0.0
         """Time inside llama.cpp, for the host-cost benchmark."""
-        self._batch = _Batch(max(n_batch, max_rows))
+        self._batch = _Batch(self.n_batch)
         self._view: tuple[int, Rows] | None = None
         self.sequences: dict[int, Sequence] = {}
 
@@ -109,9 +109,12 @@ class Context:
         """One llama_decode; logits at the last ``rows`` tokens, shape (rows, n_vocab), valid until the next one.
 
         Raises:
-            EngineError: BAD_TOKEN, CONTEXT_FULL, CANCELLED, DECODE_FAILED (llama.cpp's codes told apart).
+            EngineError: BAD_TOKEN, CONTEXT_FULL, CANCELLED, DECODE_FAILED (llama.cpp's codes told apart); BUG for a
+                pass larger than the context was made for.
         """
         self.flag.check()
+        if len(tokens) > self.n_batch or rows > self.max_rows:  # llama.cpp would abort the process
+            raise EngineError(ErrorCode.BUG, f"A pass over {len(tokens)} tokens with {rows} rows is too large.")
         batch = self._batch.fill(tokens, position, sequence, rows, self.n_vocab)
         began = time.perf_counter()
         code = llama_cpp.llama_decode(self._pointer, batch)
@@ -260,7 +263,6 @@ class _Batch:
         self._seq_at = self._seq.ctypes.data + 4 * np.arange(capacity, dtype=np.uint64)
         self._logits = np.zeros(capacity, dtype=np.int8)
         self._steps = np.arange(capacity, dtype=np.int32)
-        self.capacity = capacity
         b = llama_cpp.llama_batch()
         b.embd = None
         b.token = self._token.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
@@ -272,10 +274,9 @@ class _Batch:
 
     def fill(self, tokens: Tokens[int], position: int, sequence: int, rows: int, n_vocab: int) -> object:
         n = len(tokens)
-        self._token[:n] = tokens
-        used = self._token[:n]
-        if n == 0 or used.min() < 0 or used.max() >= n_vocab:
+        if n == 0 or min(tokens) < 0 or max(tokens) >= n_vocab:
             raise EngineError(ErrorCode.BAD_TOKEN, f"A token id outside 0..{n_vocab - 1} was about to be decoded.")
+        self._token[:n] = tokens
         np.add(self._steps[:n], position, out=self._pos[:n])
         self._seq[:n] = sequence
         self._logits[: n - rows] = 0

@@ -1,4 +1,4 @@
-"""Who gets in: every combination over a real socket, because a header is what arrives, not what a client library sends."""
+"""Who gets in: every combination over a real socket, for a header is what arrives, not what a library sends."""
 
 from __future__ import annotations
 
@@ -151,7 +151,11 @@ def test_bodies_must_be_json(bare: Worker, kind: str | None, status: int) -> Non
 
 
 def test_preflights_are_never_answered(bare: Worker) -> None:
-    headers = {"Host": f"127.0.0.1:{bare.port}", "Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    headers = {
+        "Host": f"127.0.0.1:{bare.port}",
+        "Origin": "http://evil.example",
+        "Access-Control-Request-Method": "POST",
+    }
     status, body = send(bare, "OPTIONS", "/x/models/load", list(headers.items()))
     assert status == 403
     assert "access-control" not in body.lower()

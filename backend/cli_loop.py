@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from backend.cli_chat import Settings, ask, check_text
 from backend.cli_figures import stats, status_line
+from backend.cli_pair import NO_DRAFT, is_path
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.library.library import Library
@@ -107,13 +108,21 @@ class Loop:
         if not name:
             _note("Name a draft: an id of 'tandem models list', lookup or none.")
             return
-        wanted = None if name in ("lookup", "none") else name
-        if wanted is not None and wanted != self._request.draft:
-            Library().resolve(wanted)  # near matches, and how to get what is not here
+        wanted = None if name in NO_DRAFT else name
+        if wanted is not None and wanted not in self._session.files:
+            self._check(wanted)
         self._state = self._session.set_draft(wanted)
         self._request = self._request.model_copy(update={"draft": wanted})
         self._settings = self._settings.with_speculation(name != "none")
         self._greet()
+
+    def _check(self, name: str) -> None:
+        if is_path(name):
+            raise EngineError(
+                ErrorCode.BAD_REQUEST,
+                "A file can only be named when the chat starts (--draft PATH); or add it with 'tandem models add'.",
+            )
+        Library().resolve(name)  # near matches, and how to get what is not here
 
     def _speculation(self, word: str) -> None:
         if word not in ("on", "off"):

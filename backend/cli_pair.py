@@ -122,7 +122,7 @@ class _Chooser:
 
     def _find(self, given: str) -> tuple[str, GgufFacts]:
         """Id and facts of a model named by id or path."""
-        if not _is_path(given):
+        if not is_path(given):
             self._library.resolve(given)  # says what is missing, and how to get it
             model = self._library.find(given)
             if model.problem is not None:
@@ -172,7 +172,8 @@ def _usable(facts: GgufFacts) -> GgufFacts:
     return facts
 
 
-def _is_path(given: str) -> bool:
+def is_path(given: str) -> bool:
+    """Whether a name on the command line means a file rather than a library id."""
     separators = [os.sep, os.altsep] if os.altsep else [os.sep]
     return any(s in given for s in separators) or given.lower().endswith(".gguf") or Path(given).is_file()
 

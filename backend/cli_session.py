@@ -37,7 +37,8 @@ class Session:
     """
 
     def __init__(self, files: Mapping[str, Path] | None = None) -> None:
-        self.client = ManagedEngine(Supervisor(models=files))
+        self.files = dict(files or {})
+        self.client = ManagedEngine(Supervisor(models=self.files))
         self._runner = asyncio.Runner()
         self._pressed = 0.0
 

@@ -13,9 +13,9 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
-from backend.client import EngineClient
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     Comparison,

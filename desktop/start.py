@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, Signal, qInstallMessageHandler
@@ -39,19 +40,21 @@ _LEVELS = {
 
 
 class Desktop:
-    """All parts of a running program; ``close`` ends them in order."""
+    """All parts of a running program; ``close`` ends them in order.
 
-    def __init__(self, app: QApplication, logs: Path, models: dict[str, Path] | None = None) -> None:
+    Args:
+        app: the Qt application.
+        logs: folder that "Open log" opens.
+        make_client: the engine's client; None = a worker of our own.
+    """
+
+    def __init__(self, app: QApplication, logs: Path, make_client: Callable[[], EngineClient] | None = None) -> None:
         self.settings = SettingsFile(config_dir() / "settings.json")
         self.theme = Theme(app)
         self.theme.choose(self.settings.now.theme)
         self.store = Store(data_dir() / "chats.sqlite")
-        supervisor = Supervisor(models=models)
-
-        def client() -> EngineClient:
-            return ManagedEngine(supervisor)
-
-        self.bridge = EngineBridge(client)
+        supervisor = Supervisor()
+        self.bridge = EngineBridge(make_client or (lambda: ManagedEngine(supervisor)))
         self.shelf = Shelf()
         self.engine = Engine(self.bridge, self.shelf, self.settings)
         self.conversation = Conversation(self.store, self.bridge, self.settings)

@@ -23,6 +23,18 @@ def lead(
     drafted: bool = False,
 ) -> str:
     """One line. ``drafted`` = the running reply has had draft tokens checked (from its counters)."""
+    text = _lead(mode, state, progress, running, reading, drafted)
+    return text[:1].upper() + text[1:]
+
+
+def _lead(
+    mode: Mode,
+    state: State,
+    progress: LoadProgress | None,
+    running: bool,
+    reading: PromptProgress | None,
+    drafted: bool,
+) -> str:
     if mode == "lost":
         return "Engine stopped"
     if progress is not None:

@@ -44,6 +44,7 @@ class Engine(QObject):
         bridge.loaded.connect(self._on_loaded)
         bridge.failed.connect(self._on_failed)
         shelf.drafts.connect(self._on_drafts)
+        shelf.drafts_failed.connect(self._on_drafts_failed)
 
     # -- choices --------------------------------------------------------------------------------------------------
 
@@ -167,6 +168,13 @@ class Engine(QObject):
         if self._wanted == target:
             self._wanted = None
             self._loading_job = self._bridge.load(self._load_request(target))
+
+    def _on_drafts_failed(self, target: str, error: EngineError) -> None:
+        if target == self._wanted:
+            self._wanted = None
+            self.last_load = error
+            self._enter("up")
+        self.noticed.emit(notice(error))
 
     # -- translation ----------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ class Shelf(QObject):
     """list[LibraryModel]"""
     drafts = Signal(str, object)
     """target id, list[DraftChoice]"""
+    drafts_failed = Signal(str, object)
     added = Signal(object)
     progress = Signal(str, object)
     """name of the model, (bytes done, bytes in all, bytes per second)"""
@@ -53,7 +54,7 @@ class Shelf(QObject):
 
     def ask_drafts(self, target: str) -> None:
         """Which models fit ``target``; answered by ``drafts``."""
-        self._run(self._reader, lambda: self._find_drafts(target))
+        self._run(self._reader, lambda: self._find_drafts(target), lambda e: self.drafts_failed.emit(target, e))
 
     def add(self, path: Path) -> None:
         """Add a model file from disk."""
@@ -82,15 +83,22 @@ class Shelf(QObject):
 
     # -- worker threads -------------------------------------------------------------------------------------------
 
-    def _run(self, pool: ThreadPoolExecutor, task: Callable[[], None]) -> None:
+    def _run(
+        self,
+        pool: ThreadPoolExecutor,
+        task: Callable[[], None],
+        fail: Callable[[EngineError], None] | None = None,
+    ) -> None:
+        tell = fail or self.failed.emit
+
         def guarded() -> None:
             try:
                 task()
             except EngineError as error:
-                self.failed.emit(error)
+                tell(error)
             except Exception as error:  # a thread's top
                 log.exception("library")
-                self.failed.emit(EngineError(ErrorCode.BUG, f"The library failed: {error!r}."))
+                tell(EngineError(ErrorCode.BUG, f"The library failed: {error!r}."))
 
         pool.submit(guarded)
 

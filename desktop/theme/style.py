@@ -48,17 +48,20 @@ QPushButton:focus { border: 1px solid $accent; }
 QPushButton:disabled { color: $faint; }
 QPushButton[primary="true"] { background: $accent; border-color: $accent; color: $on_accent; font-weight: 600; }
 QPushButton[primary="true"]:focus { border: 1px solid $ink; }
-QPushButton[card="true"] { text-align: left; padding: $u3; border-radius: $r; }
+QPushButton[card="true"] { text-align: left; padding: 0; border-radius: $r; }
 
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit#field, QTextEdit#field {
   border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink;
   selection-background-color: $accent; selection-color: $on_accent; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
+QAbstractSpinBox QLineEdit { border: none; padding: 0; background: transparent; }
 QComboBox { border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink; }
 QComboBox:hover { background: $hover; }
 QComboBox:focus, QComboBox:on { border: 1px solid $accent; }
 QComboBox:disabled { color: $faint; }
-QComboBox::drop-down { border: none; width: $u5; }
+QComboBox::drop-down { border: none; width: $u6; }
+QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { border: 1px solid $line; background: $page; color: $ink; outline: none;
   selection-background-color: $hover; selection-color: $ink; }
 QGroupBox { border: none; margin-top: $u6; font-weight: 600; }
@@ -73,7 +76,6 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #notice { background: $bad_page; border: 1px solid $bad; border-radius: $r; }
 #notice[mild="true"] { background: $hover; border: 1px solid $line; }
 #notice QLabel#title { font-weight: 600; }
-#page, #page > QWidget > #column { background: $page; border: none; }
 #page { background: $page; border: none; }
 #column { background: $page; }
 #author { font-weight: 600; }

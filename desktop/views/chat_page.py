@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.models.conversation import Conversation
 from desktop.store import Message
@@ -29,7 +30,14 @@ class ChatPage(QWidget):
         self.notice = NoticeBar()
         self.composer = Composer()
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.welcome)
+        self._empty = QScrollArea()
+        self._empty.setObjectName("page")
+        self._empty.setFrameShape(QFrame.Shape.NoFrame)
+        self._empty.setWidgetResizable(True)
+        self._empty.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._empty.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._empty.setWidget(self.welcome)
+        self._stack.addWidget(self._empty)
         self._stack.addWidget(self.messages)
         column = QWidget()
         column.setMaximumWidth(COLUMN_EM * QFontInfo(self.font()).pixelSize() + 32)
@@ -47,6 +55,8 @@ class ChatPage(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self._stack, 1)
         layout.addLayout(row)
+        self._below = row
+        self.messages.verticalScrollBar().rangeChanged.connect(self._align)
         self._connect()
 
     def _connect(self) -> None:
@@ -64,13 +74,18 @@ class ChatPage(QWidget):
         self.welcome.picked.connect(self._pick)
 
     def _opened(self, messages: list[Message]) -> None:
-        self._stack.setCurrentWidget(self.messages if messages else self.welcome)
+        self._stack.setCurrentWidget(self.messages if messages else self._empty)
         self.messages.show_messages(messages)
         self.composer.setFocus()
 
     def _appended(self, message: Message) -> None:
         self._stack.setCurrentWidget(self.messages)
         self.messages.append(message)
+
+    def _align(self, _low: int, high: int) -> None:
+        """Keep the composer below the column, which the scroll bar moves aside."""
+        bar = self.messages.verticalScrollBar().sizeHint().width() if high > 0 else 0
+        self._below.setContentsMargins(0, 0, bar, 0)
 
     def _submit(self, text: str) -> None:
         self.notice.hide()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRegularExpression, Qt
 from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from backend.protocol import LoadOptions, Sampling, Speculation, State
 from desktop.settings import ChatSettings
+from desktop.widgets.picker import ChoiceBox
 
 _THINKING = (("As the model prefers", None), ("On", True), ("Off", False))
 _RULES = (("Coupled: the same seed gives the same text", "coupled"), ("Rejection sampling", "rejection"))
@@ -179,10 +181,12 @@ class ChatSettingsDialog(QDialog):
 def _row(form: QFormLayout, label: str, field: QWidget) -> None:
     field.setAccessibleName(label)
     form.addRow(label, field)
+    form.labelForField(field).setMinimumWidth(field.fontMetrics().horizontalAdvance("Longest reply (tokens)  "))
 
 
 def _number(value: float, low: float, high: float, step: float, digits: int, tip: str) -> QDoubleSpinBox:
     box = QDoubleSpinBox()
+    _plain(box)
     box.setDecimals(digits)
     box.setRange(low, high)
     box.setSingleStep(step)
@@ -193,6 +197,7 @@ def _number(value: float, low: float, high: float, step: float, digits: int, tip
 
 def _count(value: int, low: int, high: int, tip: str, special: str = "") -> QSpinBox:
     box = QSpinBox()
+    _plain(box)
     box.setRange(low, high)
     box.setValue(value)
     box.setToolTip(tip)
@@ -201,8 +206,14 @@ def _count(value: int, low: int, high: int, tip: str, special: str = "") -> QSpi
     return box
 
 
+def _plain(box: QAbstractSpinBox) -> None:
+    """Typed, or stepped with the arrow keys; the wheel scrolls the page unless the field has the focus."""
+    box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+
 def _choices(items: tuple[tuple[str, object], ...], value: object) -> QComboBox:
-    box = QComboBox()
+    box = ChoiceBox()
     for text, data in items:
         box.addItem(text, data)
     box.setCurrentIndex(next(n for n, (_, data) in enumerate(items) if data == value))

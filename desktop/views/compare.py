@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress, Timings
@@ -42,6 +52,7 @@ class CompareView(QWidget):
         self._split.setChildrenCollapsible(False)
         for pane in self.panes.values():
             self._split.addWidget(pane)
+        self._split.setSizes([1000, 1000])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 10, 16, 14)
         layout.setSpacing(8)
@@ -87,7 +98,10 @@ class CompareView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow = self.width() < 640
+        before = self._split.orientation()
         self._split.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
+        if self._split.orientation() != before:
+            self._split.setSizes([1000, 1000])
 
     def _say(self, verdict: str, detail: str) -> None:
         self._verdict.setText(verdict)
@@ -100,6 +114,8 @@ class Pane(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("pane")
+        self.setMinimumSize(120, 80)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         heading = QLabel(title)
         heading.setObjectName("heading")
         self._figures = QLabel()

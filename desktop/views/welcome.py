@@ -130,6 +130,7 @@ class Welcome(QWidget):
         inner = QVBoxLayout(card)
         inner.setContentsMargins(14, 10, 14, 10)
         inner.setSpacing(2)
+        inner.addStretch(1)
         title, shows = QLabel(example.title), QLabel(example.shows)
         title.setObjectName("heading")
         shows.setObjectName("subtle")
@@ -137,6 +138,7 @@ class Welcome(QWidget):
         for label in (title, shows):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             inner.addWidget(label)
+        inner.addStretch(1)
         card.setMinimumHeight(inner.sizeHint().height())
         card.clicked.connect(lambda: self.picked.emit(example.prompt))
         self._column.addWidget(card)

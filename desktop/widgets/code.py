@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer
@@ -120,7 +121,8 @@ class _Code(QPlainTextEdit):
     def _fit(self) -> None:
         lines = max(1, self.document().blockCount())
         bar = self.horizontalScrollBar()
-        height = lines * self.fontMetrics().lineSpacing() + 2 * 8 + 2
+        line = self.blockBoundingRect(self.document().firstBlock()).height() or self.fontMetrics().lineSpacing()
+        height = math.ceil(lines * line + 2 * self.document().documentMargin()) + 2
         if bar.maximum() > 0:
             height += bar.sizeHint().height()
         self.setFixedHeight(height)

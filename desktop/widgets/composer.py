@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.figures import count
 from desktop.theme.icons import IconButton
@@ -43,12 +43,14 @@ class Composer(QFrame):
         bottom.setContentsMargins(0, 0, 0, 0)
         bottom.addStretch(1)
         bottom.addWidget(self._count)
+        bottom.addSpacing(8)
         bottom.addWidget(self.button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 8, 8, 8)
         layout.setSpacing(2)
         layout.addWidget(self.edit)
         layout.addLayout(bottom)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._pause = QTimer(self, singleShot=True, interval=300)
         self._pause.timeout.connect(lambda: self.counting.emit(self.text))
         self.setFocusProxy(self.edit)

@@ -85,7 +85,7 @@ class MessageWidget(QFrame):
         bubble = QFrame()
         bubble.setObjectName("bubble")
         inner = QVBoxLayout(bubble)
-        inner.setContentsMargins(14, 10, 14, 10)
+        inner.setContentsMargins(14, 9, 14, 5)
         inner.addWidget(self.blocks)
         row = QHBoxLayout()
         row.addSpacing(48)

@@ -47,6 +47,7 @@ class MessageView(QScrollArea):
         self._list.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._list.addStretch(1)
         page = QWidget()
+        page.setObjectName("column")
         row = QHBoxLayout(page)
         row.setContentsMargins(16, 0, 16, 0)
         row.addStretch(1)

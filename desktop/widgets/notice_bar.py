@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.theme.icons import IconButton
 from desktop.words import LABELS, Notice
@@ -34,8 +34,10 @@ class NoticeBar(QFrame):
         head.addWidget(self._title, 1)
         head.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 6, 6, 8)
-        layout.setSpacing(2)
+        layout.setContentsMargins(12, 6, 6, 10)
+        layout.setSpacing(6)
+        self._buttons.setSpacing(8)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         layout.addLayout(head)
         layout.addWidget(self._detail)
         layout.addLayout(self._buttons)
@@ -47,7 +49,9 @@ class NoticeBar(QFrame):
         return f"{self._title.text()} {self._detail.text()}".strip()
 
     def show_notice(self, notice: Notice) -> None:
-        """Say this now."""
+        """Say this now, unless what is shown says the same and more."""
+        if self.isVisible() and notice.title == self._title.text() and self._detail.text().startswith(notice.detail):
+            return
         self._title.setText(notice.title)
         self._detail.setText(notice.detail)
         self._detail.setVisible(bool(notice.detail))
@@ -65,7 +69,18 @@ class NoticeBar(QFrame):
         self._buttons.addStretch(1)
         self.setAccessibleName(self.text)
         self.show()
+        self._fit()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Wrapped text must never be cut, however narrow the window."""
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(layout.heightForWidth(self.width()))
 
     def _act(self, action: str) -> None:
         self.hide()

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QStandardItem, QStandardItemModel, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QSizePolicy, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen, QStandardItem, QStandardItemModel, QWheelEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStyleOptionViewItem,
+    QStylePainter,
+    QWidget,
+)
 
 from desktop.theme.tokens import tokens_now
 
@@ -23,8 +32,6 @@ class Row:
     value: str = ""
     detail: str = ""
     enabled: bool = True
-    shown: str = ""
-    """Text while it is the choice and the list is closed; empty = ``text``."""
 
 
 class Picker(QComboBox):
@@ -78,6 +85,9 @@ class Picker(QComboBox):
         view.setMinimumWidth(min(max(widest + 24, self.width()), 560))
         super().showPopup()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_box(self)
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # scrolling past must not load another model
 
@@ -85,6 +95,33 @@ class Picker(QComboBox):
         row = self._rows[at]
         if row.value and row.value != self._value:
             self.chosen.emit(row.value)
+
+
+def paint_box(box: QComboBox) -> None:
+    """The closed box: its text cut with an ellipsis, and a chevron (a style sheet takes the native arrow away)."""
+    painter = QStylePainter(box)
+    option = QStyleOptionComboBox()
+    box.initStyleOption(option)
+    if box.currentIndex() < 0:
+        option.currentText = box.placeholderText()
+    room = box.width() - 38
+    option.currentText = box.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+    painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+    painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(tokens_now().subtle, 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    x, y = box.width() - 15, box.height() / 2
+    painter.drawPolyline([QPointF(x - 4, y - 2), QPointF(x, y + 2), QPointF(x + 4, y - 2)])
+
+
+class ChoiceBox(QComboBox):
+    """A plain drop-down in the window's look; the wheel scrolls what is around it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_box(self)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 def _model(rows: Sequence[Row]) -> QStandardItemModel:

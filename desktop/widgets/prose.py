@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
+    QTextFormat,
     QTextFrameFormat,
     QTextLength,
     QTextOption,
@@ -126,9 +127,10 @@ def _style(document: QTextDocument, tokens: Tokens, font: QFont) -> None:
 def _style_block(cursor: QTextCursor, font: QFont) -> None:
     size = font.pointSizeF() if font.pointSizeF() > 0 else 10.0
     style = QTextBlockFormat()
-    style.setLineHeight(135, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
     level = cursor.blockFormat().headingLevel()
     inside = cursor.currentTable() is not None
+    quoted = cursor.blockFormat().intProperty(QTextFormat.Property.BlockQuoteLevel)
+    style.setLineHeight(100 if inside else 135, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
     if level:
         big = QTextCharFormat()
         big.setFontPointSize(size * {1: 1.35, 2: 1.2}.get(level, 1.06))
@@ -139,7 +141,12 @@ def _style_block(cursor: QTextCursor, font: QFont) -> None:
         style.setBottomMargin(size * 0.4)
     elif not inside:
         style.setBottomMargin(size * (0.3 if cursor.currentList() else 0.8))
-        style.setTopMargin(0)
+        style.setTopMargin(size * 0.5 if quoted else 0)
+    if quoted:
+        quiet = QTextCharFormat()
+        quiet.setForeground(tokens_now().subtle)
+        cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
+        cursor.mergeCharFormat(quiet)
     if not cursor.block().next().isValid():
         style.setBottomMargin(0)
     cursor.mergeBlockFormat(style)

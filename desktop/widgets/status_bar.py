@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
@@ -59,6 +59,7 @@ class StatusBar(QFrame):
             label.setFont(font)
             label.setToolTip(DEFINITIONS[name])
             label.setAccessibleName(_LABELS[name])
+            label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             label.setMinimumWidth(label.fontMetrics().horizontalAdvance(_WIDEST[name]))
             row.addWidget(label)
             self._items[name] = label
@@ -135,7 +136,5 @@ class _Elided(QLabel):
         self._elide()
 
     def _elide(self) -> None:
-        from PySide6.QtCore import Qt
-
         self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, max(self.width(), 20)))
         self.setAccessibleDescription(self._full)

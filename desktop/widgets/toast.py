@@ -1,4 +1,4 @@
-"""A line at the bottom for what was just done, with its undo. It goes by itself."""
+"""A line over the page for what was just done, with its undo. It goes by itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHOWN_MS = 8000
 
 
 class Toast(QFrame):
-    """Lies over its parent, bottom centre."""
+    """Lies over its parent."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -42,10 +42,10 @@ class Toast(QFrame):
         self._timer.start()
 
     def place(self) -> None:
-        """Keep to the bottom centre of the parent."""
+        """Keep to the top centre of the parent, where it covers neither the composer nor a notice."""
         parent = self.parentWidget()
         if parent is not None:
-            self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - 64)
+            self.move((parent.width() - self.width()) // 2, 58)
 
     def _act(self) -> None:
         self.hide()

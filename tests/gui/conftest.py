@@ -1,0 +1,36 @@
+"""A whole desktop around an engine that the test decides: real store, real window, real threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from desktop.start import Desktop
+from tests.gui.scripted import ScriptedEngine
+
+MakeDesktop = Callable[[ScriptedEngine], Desktop]
+
+
+@pytest.fixture
+def make_desktop(qtbot: QtBot, tandem_home: Path) -> Iterator[MakeDesktop]:
+    """Start a desktop around an engine; closed at the end."""
+    started: list[Desktop] = []
+
+    def make(engine: ScriptedEngine) -> Desktop:
+        from PySide6.QtWidgets import QApplication
+
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        desktop = Desktop(app, tandem_home / "logs", make_client=lambda: engine)
+        started.append(desktop)
+        qtbot.addWidget(desktop.window)
+        desktop.window.show()
+        return desktop
+
+    yield make
+    for desktop in started:
+        desktop.window.close()
+        desktop.close()

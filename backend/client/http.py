@@ -60,7 +60,7 @@ class Http:
     async def exists(self, path: str) -> bool:
         """Whether ``path`` answers with success."""
         try:
-            response = await self._client.get(path)
+            response = await self._open.get(path)
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
         if response.status_code == httpx2.codes.UNAUTHORIZED:
@@ -70,7 +70,7 @@ class Http:
     async def json(self, method: str, path: str, body: Any = None) -> Any:
         """One request; the answer's object (an empty one for 204)."""
         try:
-            response = await self._client.request(method, path, content=_encode(body), headers=_JSON)
+            response = await self._open.request(method, path, content=_encode(body), headers=_JSON)
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
         if not response.is_success:
@@ -84,7 +84,7 @@ class Http:
         """
         headers = _JSON | {"Accept": "text/event-stream"}
         try:
-            async with self._client.stream(method, path, content=_encode(body), headers=headers) as response:
+            async with self._open.stream(method, path, content=_encode(body), headers=headers) as response:
                 if not response.is_success:
                     await response.aread()
                     raise _error(response)
@@ -97,6 +97,12 @@ class Http:
                     yield Message(sse.event, sse.data)
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
+
+    @property
+    def _open(self) -> httpx2.AsyncClient:
+        if self._client.is_closed:
+            raise EngineError(ErrorCode.WORKER_GONE, "The connection to the engine was closed; start it again.")
+        return self._client
 
     async def close(self) -> None:
         """Close all connections."""

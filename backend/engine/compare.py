@@ -74,6 +74,8 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
         settings = _OFF if side == "plain" else wanted
         runs[side] = pair.generation(request, sequence, prompt, budget, copy_timings(shared), settings, seed)
         seed = runs[side].seed
+        if side == "plain":  # its sources would cut the draft's memory back to where the plain side is
+            runs[side].rounds.sources.clear()
         return runs[side]
 
     try:
@@ -82,7 +84,8 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
             yield from _alternate({"plain": plain, "speculation": start("speculation")}, row, said)
         else:
             for side in ("plain", "speculation"):
-                main.truncate(len(prompt))
+                if main.keep(len(prompt)) < len(prompt):  # a memory that does not roll back
+                    main.read(prompt)
                 yield from _alternate({side: start(side)}, row, said)
     finally:
         if interleaved:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from backend.engine.vocab import Vocab
+from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, FinishReason, Timings, TokenRecord
 from backend.sampling.chain import Row
 from backend.speculation import statistics
@@ -144,10 +145,18 @@ class Generation:
         self.timings.discarded += dropped
         # a token that straddles a stop string is cut from memory too: its bytes are not the reply's
         del history[self.start + self._text.kept :]
-        self.rounds.target.truncate(len(history))
+        self._cut_memory(len(history))
         for source in self.rounds.sources:
             source.truncate(len(history))
         return Delta("".join(pieces), tuple(tokens), self.timings, (statistics.record(done),) if done else ())
+
+    def _cut_memory(self, n: int) -> None:
+        try:
+            self.rounds.target.truncate(n)
+        except EngineError as error:
+            if error.code is not ErrorCode.TRUNCATE_FAILED or not self.rounds.policy.blocked:
+                raise
+            self.rounds.target.clear()  # a memory known not to roll back: the reply stands, the next one reads anew
 
     def _record(self, done: Round, emitted: Emitted, position: int) -> TokenRecord:
         p = None

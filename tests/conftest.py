@@ -16,6 +16,9 @@ import pytest
 
 # Before anything imports Qt: tests open real windows, but need no screen.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Tests share few cores with the workers they start. Threads that spin for milliseconds at a barrier whose other side
+# is waiting for a core make such a pass ten times slower; here they give up soon (results are the same to the bit).
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 ROOT = Path(__file__).resolve().parent.parent
 

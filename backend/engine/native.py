@@ -10,18 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import llama_cpp
-from llama_cpp import _ggml
+from llama_cpp import llama_cpp as _llama
 
-_lib: Any = _ggml.libggml
 _LEVELS = {0: "none", 1: "debug", 2: "info", 3: "warning", 4: "error", 5: "continue"}
 _ERROR = 4
 
 ABORT_HOOK = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 
 
+def _library(name: str) -> Any:
+    """The library that holds ``name``, from the folder that libllama itself was loaded from.
+
+    llama-cpp-python's own handle on libggml ignores LLAMA_CPP_LIB_PATH and would load a second copy.
+    """
+    if hasattr(_llama._lib, name):  # dlsym also searches what libllama depends on; Windows does not
+        return _llama._lib
+    folder = Path(_llama._lib._name).parent
+    for library in sorted(folder.glob("*ggml*")):
+        if library.suffix in (".dll", ".dylib", ".so") and hasattr(found := ctypes.CDLL(str(library)), name):
+            return found
+    raise AttributeError(f"{name} is in none of the engine's libraries in {folder}")
+
+
 def bind(name: str, argtypes: list[Any], restype: Any) -> Any:
     """A ggml function by name, with its C signature."""
-    function = getattr(_lib, name)
+    function = getattr(_library(name), name)
     function.argtypes, function.restype = argtypes, restype
     return function
 

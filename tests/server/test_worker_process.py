@@ -177,12 +177,14 @@ def test_the_reason_of_a_death(tandem_home: Path, number: int, kind: str) -> Non
 def test_ggml_abort_leaves_its_last_words(tandem_home: Path) -> None:
     """A real GGML abort, raised through ggml's own function in a worker with the real hook."""
     code = (
-        "import sys, threading, time, ctypes, backend.worker as w, backend.server.rig as rig\n"
+        "import sys, backend.worker as w, backend.server.rig as rig\n"
         "start = rig.Rig.start\n"
         "def then_abort(self):\n"
         "    start(self)\n"
         "    from backend.engine import native\n"
-        "    native._lib.ggml_abort(b'file.c', 12, b'GGML_ASSERT(%s) failed', b'n_batch')\n"
+        "    from ctypes import c_char_p, c_int\n"
+        "    abort = native.bind('ggml_abort', [c_char_p, c_int, c_char_p, c_char_p], None)\n"
+        "    abort(b'file.c', 12, b'GGML_ASSERT(%s) failed', b'n_batch')\n"
         "rig.Rig.start = then_abort\n"
         "sys.exit(w.main())\n"
     )

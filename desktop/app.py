@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 
@@ -9,9 +10,9 @@ def main(argv: list[str] | None = None) -> int:
     """Start Tandem; gives the exit code."""
     arguments = list(sys.argv if argv is None else argv)
     if "--engine-worker" in arguments[1:2]:  # a frozen program is its own worker: before anything of Qt
-        from backend.worker import main as run_worker
-
-        return run_worker()
+        # by name: the desktop imports nothing of the engine (frozen builds list backend.worker as a hidden import)
+        run_worker = importlib.import_module("backend.worker").main
+        return int(run_worker())
     from desktop.early import prepare
 
     logs, problem = prepare()

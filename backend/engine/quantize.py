@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -71,7 +70,7 @@ def quantize(
                 ErrorCode.DISK_FULL if full else ErrorCode.LOAD_FAILED,
                 f"{source.name} could not be rewritten as {type_name}: {said or 'the engine gave no reason'}.",
             )
-        os.replace(part, destination)
+        part.replace(destination)
     finally:
         done.set()
         watcher.join()

@@ -127,7 +127,7 @@ class Context:
     def _rows(self, n: int) -> Rows:
         # llama_get_logits also waits for the device; the buffer moves only when it grows
         pointer = llama_cpp.llama_get_logits(self._pointer)
-        address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        address = ctypes.addressof(pointer.contents)  # ctypes.cast is slow
         if self._view is None or self._view[0] != address or self._view[1].shape[0] < n:
             view = np.ctypeslib.as_array(pointer, shape=(n, self.n_vocab))
             self._view = (address, view)

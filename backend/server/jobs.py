@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+_LOOK_EVERY = 0.005
+"""Seconds between two looks at a running job's events: less than a frame of a screen."""
+
 
 class Outbox(Generic[T]):
     """Events from any thread to one consumer on the event loop. Putting never blocks.
@@ -35,6 +38,7 @@ class Outbox(Generic[T]):
     def __init__(self, loop: asyncio.AbstractEventLoop, limit: int | None = None) -> None:
         self._items: deque[T] = deque(maxlen=limit)
         self._loop = loop
+        self._polled = limit is None
         self._wake = asyncio.Event()
         self._waiting = False
         self._closed = False
@@ -53,7 +57,9 @@ class Outbox(Generic[T]):
             self._notify()
 
     def _notify(self) -> None:
-        # The loop is woken only if the consumer sleeps: a busy consumer costs the engine thread one append.
+        # The loop is woken only if the consumer sleeps: a busy consumer costs the engine thread one append. A running
+        # job's consumer looks by itself: waking it between two rounds makes it compete with the engine thread for the
+        # interpreter just then (half a millisecond a round); during a decode the interpreter is free.
         if self._waiting:
             self._waiting = False
             with suppress(RuntimeError):  # the loop is closed: nobody is left to tell
@@ -78,6 +84,17 @@ class Outbox(Generic[T]):
                 yield []
 
     async def _sleep(self, seconds: float) -> bool:
+        return await (self._poll(seconds) if self._polled else self._wait(seconds))
+
+    async def _poll(self, seconds: float) -> bool:
+        until = self._loop.time() + seconds
+        while not (self._items or self._closed):
+            if self._loop.time() >= until:
+                return False
+            await asyncio.sleep(_LOOK_EVERY)
+        return True
+
+    async def _wait(self, seconds: float) -> bool:
         self._wake.clear()
         self._waiting = True
         if self._items or self._closed:

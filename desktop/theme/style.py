@@ -51,11 +51,10 @@ QPushButton[primary="true"]:focus { border: 1px solid $ink; }
 QPushButton[card="true"] { text-align: left; padding: 0; border-radius: $r; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QLineEdit, QSpinBox, QDoubleSpinBox, QPlainTextEdit#field, QTextEdit#field {
+QLineEdit, QPlainTextEdit#field {
   border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink;
   selection-background-color: $accent; selection-color: $on_accent; }
-QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
-QAbstractSpinBox QLineEdit { border: none; padding: 0; background: transparent; }
+QLineEdit:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
 QComboBox { border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink; }
 QComboBox:hover { background: $hover; }
 QComboBox:focus, QComboBox:on { border: 1px solid $accent; }

@@ -185,7 +185,7 @@ def _row(form: QFormLayout, label: str, field: QWidget) -> None:
 
 
 def _number(value: float, low: float, high: float, step: float, digits: int, tip: str) -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
+    box = _Number()
     _plain(box)
     box.setDecimals(digits)
     box.setRange(low, high)
@@ -206,8 +206,16 @@ def _count(value: int, low: int, high: int, tip: str, special: str = "") -> QSpi
     return box
 
 
+class _Number(QDoubleSpinBox):
+    """Shows 0.7, not 0.7000."""
+
+    def textFromValue(self, val: float) -> str:
+        return self.locale().toString(val, "g", 6)
+
+
 def _plain(box: QAbstractSpinBox) -> None:
     """Typed, or stepped with the arrow keys; the wheel scrolls the page unless the field has the focus."""
+    box.setMinimumHeight(round(box.fontMetrics().height() * 1.6))
     box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 

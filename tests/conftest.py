@@ -7,6 +7,7 @@ nothing.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Tests share few cores with the workers they start. Threads that spin for milliseconds at a barrier whose other side
 # is waiting for a core make such a pass ten times slower; here they give up soon (results are the same to the bit).
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+# A job in the background of a script ignores Ctrl-C, and so would every program that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -420,7 +420,7 @@ def test_events_carry_states_and_rounds(loaded: Worker) -> None:
         while not states:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         began = time.monotonic()
-        end = await last(client.reply(ask(COUNT, 64), "watched"))
+        end = await last(client.reply(ask(COUNT, 200), "watched"))
         await asyncio.sleep(0.4)
         spent = time.monotonic() - began
         listener.cancel()

@@ -67,6 +67,7 @@ class Engine(QObject):
         enabled = choice != NONE
         speculation = self._settings.now.speculation.model_copy(update={"enabled": enabled})
         self._settings.change(draft=choice, speculation=speculation)
+        self.changed.emit()
         self._bridge.set_speculation(self._speculation())
         if self.state.target is None or self.mode in ("loading", "lost"):
             return
@@ -82,6 +83,7 @@ class Engine(QObject):
             return
         speculation = self._settings.now.speculation.model_copy(update={"enabled": enabled})
         self._settings.change(speculation=speculation)
+        self.changed.emit()
         self._bridge.set_speculation(self._speculation())
 
     def set_speculation(self, settings: Speculation) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -106,7 +106,7 @@ class MessageView(QScrollArea):
         """Follow the end from now on."""
         self._following = True
         self._keep_end()
-        QTimer.singleShot(0, self, self._keep_end)  # once more when the new text has its height
+        QTimer.singleShot(0, self, self._range_changed)  # once more when the new text has its height
 
     def _add(self, message: Message, at: int) -> None:
         widget = MessageWidget(message, self._author(message), self._place(message))
@@ -165,9 +165,6 @@ class MessageView(QScrollArea):
         if event.type() == QEvent.Type.FontChange:
             self._set_column_width()
         return super().event(event)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        return super().eventFilter(watched, event)
 
     def _set_column_width(self) -> None:
         if hasattr(self, "_column"):

@@ -20,14 +20,12 @@ from backend.protocol import (
     ReplyEvent,
     ReplyRequest,
     Side,
-    Speculation,
     Timings,
 )
 
 if TYPE_CHECKING:
     from backend.engine.pair import Pair
 
-_OFF = Speculation(enabled=False)
 _DEFAULT_TOKENS = 512
 _OTHER = 1
 """Sequence id of the plain side while both are held."""
@@ -71,7 +69,7 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
     def start(side: Side) -> Generation:
         nonlocal seed
         sequence = main.fork(_OTHER) if interleaved and side == "plain" else main
-        settings = _OFF if side == "plain" else wanted
+        settings = wanted.model_copy(update={"enabled": side == "speculation"})
         runs[side] = pair.generation(request, sequence, prompt, budget, copy_timings(shared), settings, seed)
         seed = runs[side].seed
         if side == "plain":  # its sources would cut the draft's memory back to where the plain side is

@@ -251,9 +251,11 @@ class Pair:
             source.begin(rounds.history)
 
     def note(self, generation: Generation) -> str:
-        """Why speculation did nothing, where it was wanted and did nothing."""
+        """Why speculation did nothing, where it was wanted and did nothing, or why the draft sat out."""
         wanted = generation.rounds.policy.enabled
-        return self._why if wanted and generation.timings.draft_n == 0 else ""
+        failed = next((s.failed for s in generation.rounds.sources if isinstance(s, DraftModel) and s.failed), "")
+        self._note = f"The draft sat out the last reply: {failed}" if failed else ""
+        return self._note or (self._why if wanted and generation.timings.draft_n == 0 else "")
 
     # -- inside
 

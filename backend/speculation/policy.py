@@ -78,7 +78,7 @@ class Policy:
             return Plan(None, 0, reason="last token")
         if settings.length != "auto":
             return self._fixed(history, wanted, min(settings.length, room), settings.source)
-        if self._speculated >= _RECHECK:
+        if self._speculated >= _RECHECK or not self._target.known:
             self._speculated = 0
             return Plan(None, 0, reason="measuring a plain pass")
         plan = self._automatic(history, wanted, min(LONGEST, room), settings.source)

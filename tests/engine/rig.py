@@ -179,3 +179,23 @@ def continued(prompt: str, reply: Reply, then: str, tokenizer: str) -> list[Mess
         Message(role="assistant", content=reply.text, x_ids=reply.end.ids, x_tokenizer=tokenizer),
         Message(role="user", content=then),
     ]
+
+
+def first_difference(a: Reply, b: Reply) -> int | None:
+    """Index of the first token that differs; None when the shorter one is a prefix of the longer."""
+    n = min(len(a.ids), len(b.ids))
+    return next((i for i in range(n) if a.ids[i] != b.ids[i]), None)
+
+
+NEAR_TIE = 0.5
+"""Logits of one position move by at most about 0.25 between pass sizes on the default build (measured in
+test_same_text), so a choice can flip only where its lead was below twice that."""
+
+
+def same_up_to_near_ties(plain: Reply, other: Reply, temperature: float = 1.0) -> None:
+    """Equal, or first different where the choice was a near-tie; scores are logits over the temperature."""
+    at = first_difference(plain, other)
+    if at is None:
+        assert abs(len(plain.ids) - len(other.ids)) == 0
+    else:
+        assert min(plain.margins[at], other.margins[at]) < NEAR_TIE / temperature, (at, plain.text, other.text)

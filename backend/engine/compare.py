@@ -55,6 +55,8 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
     budget = min(pair.budget(prompt, request), request.max_tokens or _DEFAULT_TOKENS)
     wanted = (request.speculation or pair.speculation).model_copy(update={"enabled": True})
     shared = Timings()
+    if not request.reuse_cache:
+        pair.forget()
     reading: Generator[ReplyEvent, None, np.ndarray] = pair.read_prompt(prompt, shared)
     rows = yield from _tagged(reading)
     row = rows[-1].copy()

@@ -134,6 +134,7 @@ class Pair:
             yield compare.nothing_said(timings, len(prompt), self.target.vocab.digest)
             return
         timings.request_ms = 1e3 * (time.perf_counter() - began)
+        self._why = ""
         generation = self.generation(request, self.target.context.sequence(), prompt, budget, timings)
         yield generation.first(row[-1])
         while generation.reason is None:
@@ -291,7 +292,7 @@ class Pair:
             self._mean_reply += 0.2 * (generation.timings.predicted_n - self._mean_reply)
 
     def _tell(self, why: str) -> None:
-        self._why = why
+        self._why = why or self._why
 
     def _measure(
         self, model: LoadedModel, costs: PassCosts, sizes: Sequence[int], progress: Progress, flag: CancelFlag

@@ -75,7 +75,7 @@ class Policy:
         if not wanted:
             return Plan(None, 0, reason="no draft model is loaded")
         if room < 1:
-            return Plan(None, 0, reason="last token")
+            return Plan(None, 0)  # the last token: no reason that would tell anything
         if settings.length != "auto":
             return self._fixed(history, wanted, min(settings.length, room), settings.source)
         if self._speculated >= _RECHECK or not self._target.known:

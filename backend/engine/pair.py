@@ -34,7 +34,7 @@ from backend.sampling.chain import Chain
 from backend.speculation.calibration import BucketCounts, MarginLogistic
 from backend.speculation.contracts import Source
 from backend.speculation.cost import PassCosts
-from backend.speculation.policy import Policy
+from backend.speculation.policy import LAST_TOKEN, Policy
 from backend.speculation.round import Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
 from backend.speculation.sources.lookup import Lookup
@@ -292,7 +292,8 @@ class Pair:
             self._mean_reply += 0.2 * (generation.timings.predicted_n - self._mean_reply)
 
     def _tell(self, why: str) -> None:
-        self._why = why or self._why
+        if why != LAST_TOKEN:
+            self._why = why
 
     def _measure(
         self, model: LoadedModel, costs: PassCosts, sizes: Sequence[int], progress: Progress, flag: CancelFlag

@@ -17,6 +17,8 @@ from backend.speculation.cost import PassCosts
 
 LONGEST = 16
 """Longest automatic draft."""
+LAST_TOKEN = "last token"
+"""Reason of a round that only one token may come of; it says nothing about the reply before it."""
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
 _SMALL_READ = 8
@@ -75,7 +77,7 @@ class Policy:
         if not wanted:
             return Plan(None, 0, reason="no draft model is loaded")
         if room < 1:
-            return Plan(None, 0)  # the last token: no reason that would tell anything
+            return Plan(None, 0, reason=LAST_TOKEN)
         if settings.length != "auto":
             return self._fixed(history, wanted, min(settings.length, room), settings.source)
         if self._speculated >= _RECHECK or not self._target.known:

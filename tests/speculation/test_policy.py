@@ -195,7 +195,7 @@ def test_reasons_are_said() -> None:
     draft = Stated("draft", [0.9] * 16)
     assert policy(Speculation(enabled=False), table).plan([1], [draft], 16).reason == "speculation is off"
     assert policy(Speculation(source="draft"), table).plan([1], [], 16).reason == "no draft model is loaded"
-    assert policy(Speculation(), table).plan([1], [draft], 0).source is None
+    assert policy(Speculation(), table).plan([1], [draft], 0).reason == "last token"
     assert policy(Speculation(), table).plan([1], [Stated("lookup", [])], 16).reason == "no earlier match"
     blocked = policy(Speculation(), table)
     blocked.blocked = "this model's memory cannot be rolled back"

@@ -1,0 +1,156 @@
+"""Screenshots of the window with the real worker and the starter pair: ``python -m tests.long.tour [FOLDER]``.
+
+Needs a display (Xvfb will do) and the starter pair. Every picture is of a real state: real replies, a real
+comparison, and a worker that was really killed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
+CODE = (
+    "Write a Python function that merges two sorted lists of integers. Then give a small Markdown table with the "
+    "time and space complexity."
+)
+STORY = "Tell a very short story about a lighthouse keeper who finds a letter in a bottle."
+
+
+class Tour:
+    """One window, taken through its states."""
+
+    def __init__(self, folder: Path) -> None:
+        from desktop.early import prepare
+        from desktop.start import Desktop, make_app
+
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        logs, problem = prepare()
+        if logs is None:
+            raise SystemExit(str(problem))
+        self.app = make_app(["tandem"])
+        self.desktop = Desktop(self.app, logs)
+        self.desktop.settings.change(target=TARGET, draft=DRAFT)
+        self.window = self.desktop.window
+
+    def run(self) -> None:
+        """Take every picture."""
+        desktop, window = self.desktop, self.window
+        desktop.theme.choose("light")
+        window.show()
+        desktop.begin()
+        self.until(lambda: desktop.engine.progress is not None)
+        self.picture("loading")
+        self.until(lambda: desktop.engine.mode == "up" and desktop.engine.state.draft is not None)
+        self.picture("empty-light")
+        self.dark("empty-dark")
+        self.seed()
+        self.send(CODE)
+        self.until(lambda: "```" in self.text and len(self.text) > 250)
+        self.picture("streaming")
+        self.until(lambda: not desktop.conversation.running)
+        window.page.messages.verticalScrollBar().setValue(0)
+        self.picture("reply-light")
+        self.dark("reply-dark")
+        window.compare()
+        self.until(lambda: any(len(pane.text) > 200 for pane in desktop.comparing.view.panes.values()))
+        self.picture("comparing")
+        self.until(lambda: not desktop.comparing.running)
+        self.picture("compare")
+        self.dark("compare-dark")
+        window.close_compare()
+        self.lists()
+        self.crash()
+        window.resize(480, 560)
+        self.picture("small")
+        window.close()
+        desktop.close()
+
+    def lists(self) -> None:
+        """The draft list and the settings dialog."""
+        from PySide6.QtWidgets import QDialog
+
+        self.window.top.draft.showPopup()
+        self.settle()
+        self.window.top.draft.view().window().grab().save(str(self.folder / "drafts.png"))
+        self.window.top.draft.hidePopup()
+        self.window.edit_chat_settings()
+        self.settle()
+        dialog = self.window.findChild(QDialog)
+        if dialog is not None:
+            dialog.grab().save(str(self.folder / "chat-settings.png"))
+            dialog.reject()
+
+    def crash(self) -> None:
+        """Kill the worker in the middle of a reply."""
+        self.window.new_chat()
+        self.send(STORY)
+        self.until(lambda: len(self.text) > 150)
+        for child in psutil.Process().children():
+            child.kill()
+        self.until(lambda: self.desktop.engine.mode == "lost" and not self.desktop.conversation.running)
+        self.picture("error")
+        self.dark("error-dark")
+
+    @property
+    def text(self) -> str:
+        """The last message."""
+        messages = self.desktop.conversation.messages
+        return messages[-1].content if messages else ""
+
+    def seed(self) -> None:
+        """The same pictures every time."""
+        chat = self.desktop.conversation.chat_settings
+        sampling = chat.sampling.model_copy(update={"seed": 7})
+        self.desktop.conversation.set_chat_settings(chat.model_copy(update={"sampling": sampling}))
+
+    def send(self, text: str) -> None:
+        """Write and send."""
+        self.window.page.composer.set_text(text)
+        self.window.page.composer.submit()
+
+    def dark(self, name: str) -> None:
+        """The same state in the dark."""
+        self.desktop.theme.choose("dark")
+        self.picture(name)
+        self.desktop.theme.choose("light")
+        self.settle()
+
+    def picture(self, name: str) -> None:
+        """Save what the window shows."""
+        self.settle()
+        self.window.grab().save(str(self.folder / f"{name}.png"))
+
+    def settle(self, seconds: float = 0.35) -> None:
+        """Let timers and layouts finish."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.app.processEvents()
+            time.sleep(0.005)
+
+    def until(self, done: Callable[[], bool], seconds: float = 300) -> None:
+        """Go on once ``done``."""
+        end = time.monotonic() + seconds
+        while not done():
+            if time.monotonic() > end:
+                raise SystemExit("the tour waited too long; see the log")
+            self.settle(0.02)
+
+
+def main() -> None:
+    """Take the pictures into ``docs/images`` or the folder named."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "docs" / "images"
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["TANDEM_HOME"] = home
+        Tour(folder).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -51,10 +51,10 @@ QPushButton[primary="true"]:focus { border: 1px solid $ink; }
 QPushButton[card="true"] { text-align: left; padding: 0; border-radius: $r; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QLineEdit, QPlainTextEdit#field {
+QLineEdit#field, QPlainTextEdit#field {
   border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink;
   selection-background-color: $accent; selection-color: $on_accent; }
-QLineEdit:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
+QLineEdit#field:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
 QComboBox { border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink; }
 QComboBox:hover { background: $hover; }
 QComboBox:focus, QComboBox:on { border: 1px solid $accent; }

@@ -121,6 +121,7 @@ class ChatSettingsDialog(QDialog):
         self.min_p = _number(sampling.min_p, 0, 1, 0.01, 4, "Drops tokens below this share of the likeliest; 0 = none.")
         self.repeat_penalty = _number(sampling.repeat_penalty, 0.01, 10, 0.05, 2, "1 = no penalty.")
         self.seed = QLineEdit("" if sampling.seed is None else str(sampling.seed))
+        self.seed.setMinimumHeight(self.temperature.minimumHeight())
         self.seed.setPlaceholderText("A fresh one for every reply")
         self.seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,19}")))
         self.max_tokens = _count(chat.max_tokens or 0, 0, 10_000_000, "0 = until the reply ends.", "No limit")

@@ -250,6 +250,8 @@ class MainWindow(QMainWindow):
             reading=self._reading if running else None,
             drafted=bool(timings and timings.draft_n),
         )
+        if self.comparing.running and engine.mode == "up":
+            text = "Comparing with and without speculation"
         self.status.set_lead(text, cancellable=engine.mode == "loading")
 
     def _measured(self, timings: Timings) -> None:
@@ -257,7 +259,7 @@ class MainWindow(QMainWindow):
         shown = figures.figures(timings)
         self.status.set_figures(
             rate=shown.rate,
-            speedup=shown.speedup,
+            speedup=f"{shown.speedup} plain" if shown.speedup != figures.MISSING else figures.MISSING,
             accepted=shown.accepted,
             per_pass=shown.per_pass,
             split=shown.split,

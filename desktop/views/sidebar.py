@@ -41,6 +41,7 @@ class Sidebar(QFrame):
         self.new = IconButton("plus", "New chat", text=True, shortcut="Ctrl+N")
         self.new.clicked.connect(self.new_chat)
         self.search = QLineEdit()
+        self.search.setObjectName("field")
         self.search.setPlaceholderText("Search chats")
         self.search.setAccessibleName("Search chats")
         self.search.setClearButtonEnabled(True)

@@ -12,7 +12,7 @@ from desktop.theme.icons import IconButton
 UPDATE_MS = 100
 _WIDEST = {
     "rate": "888.8 tok/s",
-    "speedup": "≈ 88.88×",
+    "speedup": "≈ 88.88× plain",
     "accepted": "100 % accepted",
     "per_pass": "88.8 tokens/pass",
     "split": "draft 88 % verify 88 %",
@@ -67,7 +67,7 @@ class StatusBar(QFrame):
         self._drawn_lead = self._lead_text = ""
         self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
         self._timer.timeout.connect(self._draw)
-        self.setMinimumHeight(self.fontMetrics().height() + 14)
+        self.setFixedHeight(max(self.fontMetrics().height() + 14, self._cancel.sizeHint().height() + 5))
 
     @property
     def lead(self) -> str:

@@ -59,6 +59,28 @@ class Tour:
         window.page.messages.verticalScrollBar().setValue(0)
         self.picture("reply-light")
         self.dark("reply-dark")
+        self.compare()
+        self.lists()
+        self.crash()
+        window.resize(480, 560)
+        self.picture("small")
+        window.close()
+        desktop.close()
+
+    def compare(self) -> None:
+        """An edit of code, where much of the answer is foreseeable, both ways."""
+        from desktop.settings import AUTOMATIC
+        from desktop.views.welcome import EXAMPLES
+
+        desktop, window = self.desktop, self.window
+        window.new_chat()
+        self.seed()
+        desktop.engine.choose_draft(AUTOMATIC)
+        self.settle(1)
+        self.until(lambda: desktop.engine.mode == "up")
+        self.send(EXAMPLES[0].prompt)
+        self.until(lambda: not desktop.conversation.running)
+        self.picture("edit")
         window.compare()
         self.until(lambda: any(len(pane.text) > 200 for pane in desktop.comparing.view.panes.values()))
         self.picture("comparing")
@@ -66,12 +88,6 @@ class Tour:
         self.picture("compare")
         self.dark("compare-dark")
         window.close_compare()
-        self.lists()
-        self.crash()
-        window.resize(480, 560)
-        self.picture("small")
-        window.close()
-        desktop.close()
 
     def lists(self) -> None:
         """The draft list and the settings dialog."""

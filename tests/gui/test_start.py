@@ -1,0 +1,170 @@
+"""Starting the program: as a process of its own, as a second one, and where it cannot start."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from desktop.single import SingleInstance
+from desktop.start import Desktop
+from tests.gui.scripted import ScriptedEngine
+
+ROOT = Path(__file__).resolve().parents[2]
+CLOSE_SOON = """
+import sys
+from PySide6.QtCore import QTimer
+from desktop import start
+from desktop.views.refusal import Refusal
+show = Refusal.show
+Refusal.show = lambda self: (show(self), QTimer.singleShot(100, self.accept))
+from desktop.app import main
+sys.exit(main(["tandem-desktop"]))
+"""
+FIRST_PAINT = """
+import time
+began = time.perf_counter()
+import sys
+from pathlib import Path
+from desktop.early import prepare
+logs, problem = prepare()
+from desktop.start import Desktop, make_app
+app = make_app(["tandem-desktop"])
+desktop = Desktop(app, logs)
+desktop.window.show()
+app.processEvents()
+desktop.window.grab()
+sys.stdout.write(f"{time.perf_counter() - began:.3f}")
+sys.stdout.write(" llama_cpp" if "llama_cpp" in sys.modules else " light")
+sys.stdout.flush()
+desktop.close()
+"""
+
+
+def python(code: str, home: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    variables = os.environ | {"TANDEM_HOME": str(home), "PYTHONPATH": str(ROOT)} | env
+    return subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_newer_database_is_refused_in_words_and_left_alone(tandem_home: Path) -> None:
+    tandem_home.mkdir(parents=True)
+    path = tandem_home / "chats.sqlite"
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    before = path.read_bytes()
+    done = python(CLOSE_SOON, tandem_home)
+    assert done.returncode == 1, done.stderr
+    assert "newer version of Tandem" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = python(CLOSE_SOON, tmp_path / "file" / "home")
+    assert done.returncode == 1, done.stderr
+    assert "cannot be written" in done.stderr
+    assert "TANDEM_HOME" in done.stderr
+
+
+def test_the_first_paint_is_quick_and_loads_no_engine(tandem_home: Path) -> None:
+    seconds, weight = min(
+        (python(FIRST_PAINT, tandem_home).stdout.split() for _ in range(3)), key=lambda s: float(s[0])
+    )
+    assert weight == "light"
+    assert float(seconds) < 1.5
+
+
+def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
+    first = SingleInstance(tmp_path)
+    assert first.first
+    with qtbot.waitSignal(first.raised, timeout=3000):
+        second = SingleInstance(tmp_path)
+        assert not second.first
+    other = SingleInstance(tmp_path / "other")
+    assert other.first
+    for instance in (first, other):
+        instance.close()
+    third = SingleInstance(tmp_path)
+    assert third.first
+    third.close()
+
+
+def test_the_worker_argument_never_imports_qt(tandem_home: Path) -> None:
+    """A frozen program is its own worker; without a secret it says so and ends."""
+    code = (
+        "import sys\nfrom desktop.app import main\ncode = main(['tandem', '--engine-worker'])\n"
+        "assert 'PySide6' not in sys.modules\nsys.exit(code)"
+    )
+    done = python(code, tandem_home)
+    assert done.returncode == 2, done.stderr
+    assert "not by hand" in done.stderr
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_without_models_the_starter_pair_is_offered(
+    qtbot: QtBot, tandem_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setenv("TANDEM_MODELS_DIR", str(tmp_path / "none"))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "empty"))
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    desktop = Desktop(app, tandem_home / "logs", make_client=ScriptedEngine)
+    qtbot.addWidget(desktop.window)
+    desktop.window.show()
+    desktop.begin()
+    welcome = desktop.window.page.welcome
+    try:
+        qtbot.waitUntil(lambda: welcome.start.isVisible(), timeout=20_000)
+        assert "1.6 GB" in welcome.start.text()
+        asked: list[list[str]] = []
+        monkeypatch.setattr(desktop.shelf, "download", asked.append)
+        welcome.start.click()
+        assert asked == [["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"]]
+        desktop.shelf.progress.emit("Qwen2.5-Coder 1.5B", (500_000_000, 1_117_000_000, 20e6))
+        assert "0.5 GB of 1.1 GB, 20.0 MB/s" in welcome._progress.text()
+    finally:
+        desktop.window.close()
+        desktop.close()
+
+
+def test_after_a_crash_no_model_is_loaded_by_itself(qtbot: QtBot, tandem_home: Path) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    engine = ScriptedEngine()
+    desktop = Desktop(app, tandem_home / "logs", make_client=lambda: engine)
+    qtbot.addWidget(desktop.window)
+    desktop.settings.change(target="big", clean_exit=False)
+    desktop.window.show()
+    desktop.begin()
+    try:
+        qtbot.waitUntil(lambda: desktop.engine.mode == "up")
+        time.sleep(0.05)
+        assert engine.loads == []
+        assert "did not end properly" in desktop.window.page.notice.text
+    finally:
+        desktop.window.close()
+        desktop.close()
+    assert desktop.settings.now.clean_exit
+
+
+def test_thousands_of_signals_do_not_hurt_the_interpreter() -> None:
+    """PySide6 6.12.0 loses a reference to True with each emit on Python 3.11 and aborts."""
+    code = (
+        "from PySide6.QtCore import QObject, Signal\n"
+        "class A(QObject):\n    s = Signal(bool)\n"
+        "a = A()\na.s.connect(lambda v: None)\n"
+        "for _ in range(5000):\n    a.s.emit(True)\n"
+    )
+    assert python(code, Path()).returncode == 0

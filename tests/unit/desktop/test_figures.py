@@ -1,0 +1,94 @@
+"""Numbers as the window writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend.protocol import LoadProgress, PromptProgress, Speculation, State, Timings
+from desktop.figures import MISSING, context, count, figures, footer, memory, speedup_text
+from desktop.models.choices import ADD_FILE, draft_rows, target_rows
+from desktop.models.titles import LONGEST, title_from
+from desktop.status import lead
+
+
+def reply() -> Timings:
+    return Timings(
+        predicted_n=11,
+        predicted_ms=250.0,
+        passes=4,
+        draft_n=10,
+        draft_n_accepted=8,
+        plain_ms=46.0,
+        draft_ms=30.0,
+        verify_ms=212.5,
+    )
+
+
+def test_a_reply_with_drafts() -> None:
+    shown = figures(reply())
+    assert (shown.rate, shown.speedup, shown.accepted) == ("40.0 tok/s", "≈ 1.84×", "80 % accepted")
+    assert (shown.per_pass, shown.split) == ("2.5 tokens/pass", "draft 12 % verify 85 %")
+
+
+def test_nothing_is_shown_that_was_not_measured() -> None:
+    assert set(vars_of(figures(None))) == {MISSING}
+    assert set(vars_of(figures(Timings(predicted_n=1)))) == {MISSING}
+    assert footer(Timings(predicted_n=1), None, []) == "1 token"
+    assert footer(None, None, ["stopped"]) == "stopped"
+
+
+def vars_of(shown: object) -> list[str]:
+    return [getattr(shown, name) for name in ("rate", "speedup", "accepted", "per_pass", "split")]
+
+
+def test_an_estimate_says_so_until_a_comparison_has_measured() -> None:
+    assert speedup_text(1.84) == "≈ 1.84×"
+    assert speedup_text(1.84, 1.79) == "= 1.79×"
+    assert "= 1.79×" in footer(reply(), {"generation_ratio": 1.79}, [])
+
+
+def test_plain_replies_claim_no_speed_up() -> None:
+    plain = Timings(predicted_n=11, predicted_ms=250.0, passes=10, plain_ms=25.0)
+    assert footer(plain, None, []) == "40.0 tok/s · 11 tokens"
+
+
+def test_counts_and_sizes() -> None:
+    assert (count(1204), count(12_340)) == ("1,204", "12.3k")
+    assert context(312, 8192) == "ctx 312/8,192"
+    assert context(0, None) == MISSING
+    assert memory(1_500_000_000, 25_300_000_000) == "1.5/25.3 GB"
+
+
+def test_titles_are_first_words() -> None:
+    assert title_from("  Explain\n`hash` tables ") == "Explain hash tables"
+    assert title_from("word " * 40).endswith("…")
+    assert len(title_from("word " * 40)) <= LONGEST + 1
+    assert len(title_from("x" * 500)) <= LONGEST + 1
+    assert title_from("```") == "New chat"
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        ("Engine stopped", {"mode": "lost"}),
+        ("Starting engine…", {"mode": "starting"}),
+        ("Loading target 62 %", {"mode": "loading", "progress": LoadProgress(phase="target", fraction=0.62)}),
+        ("Reading prompt 1,204/4,096", {"running": True, "reading": PromptProgress(1204, 4096, 0)}),
+        ("Drafting and verifying", {"running": True, "drafted": True}),
+        ("Paused: the draft does not pay", {"running": True, "state": State(why="paused: the draft does not pay")}),
+        (
+            "Writing plain: speculation is off",
+            {"running": True, "drafted": True, "state": State(speculation=Speculation(enabled=False))},
+        ),
+        ("No model loaded", {}),
+    ],
+)
+def test_the_status_line_says_what_happens(words: str, arguments: dict[str, object]) -> None:
+    values: dict[str, object] = {"mode": "up", "state": State(), "progress": None} | arguments
+    assert lead(**values) == words  # type: ignore[arg-type]
+
+
+def test_draft_rows_without_anything_that_fits() -> None:
+    rows = draft_rows([], "t")
+    assert [r.text for r in rows] == ["No draft model", "Automatic", "Prompt lookup", "None"]
+    assert [r.value for r in target_rows([])] == ["", ADD_FILE]

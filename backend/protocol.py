@@ -195,7 +195,10 @@ class Timings:
     """Time inside llama_decode after the prompt, target and draft together, the draft's own prompt included; so
     predicted_ms + draft_prompt_ms - decode_ms is all that the host adds."""
     plain_ms: float | None = None
-    """Measured cost of one plain pass at this context length; the speed-up's denominator."""
+    """Measured cost of one plain pass lately."""
+    baseline_ms: float = 0.0
+    """What plain decoding would have taken for predicted_ms: each plain round's own time, and for the others their
+    tokens times plain_ms at that time. The speed-up's numerator; a reply without a draft has a speed-up of exactly 1."""
     accepted_per_position: list[int] = field(default_factory=list)
     drafted_per_position: list[int] = field(default_factory=list)
     by_source: dict[str, list[int]] = field(default_factory=dict)
@@ -225,11 +228,10 @@ class Timings:
 
     @property
     def speedup(self) -> float | None:
-        """Generation against the measured plain cost (an estimate until a Compare measures both)."""
-        n = self.predicted_n - 1
-        if n <= 0 or not self.plain_ms or self.predicted_ms <= 0:
+        """Generation against plain decoding, baseline_ms / predicted_ms: an estimate until a Compare measures both."""
+        if self.predicted_n < 2 or self.baseline_ms <= 0 or self.predicted_ms <= 0:
             return None
-        return n * self.plain_ms / self.predicted_ms
+        return self.baseline_ms / self.predicted_ms
 
 
 @dataclass(slots=True, frozen=True)

@@ -13,8 +13,8 @@ from backend.protocol import Timings
 MISSING = "–"
 DEFINITIONS = {
     "rate": "Generation speed: (tokens − 1) ÷ time from the prompt's end to the last token.",
-    "speedup": "Speed-up against plain decoding: (tokens − 1) × measured cost of one plain pass at this context "
-    "length ÷ generation time. “≈” until Compare has run both ways.",
+    "speedup": "Speed-up against plain decoding: the time that plain passes would have taken, measured lately, ÷ "
+    "generation time. “≈” until Compare has run both ways.",
     "accepted": "Accepted: draft tokens that the target kept ÷ draft tokens that it checked.",
     "per_pass": "Tokens per pass: tokens emitted ÷ passes of the target after the prompt. Plain decoding makes 1.",
     "split": "Where generation time goes: the draft proposing, the target verifying; the rest is Tandem itself.",

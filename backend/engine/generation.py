@@ -98,12 +98,16 @@ class Generation:
         delta = self._emit(done)
         spent = 1e3 * (time.perf_counter() - began)
         self.timings.request_ms += spent
+        plain_ms = self._plain_ms()
         if done.passes:
-            self.timings.predicted_ms += spent - done.read_ms
+            generating = spent - done.read_ms
+            speculated = done.proposal is not None and done.proposal.drafted > 0
+            self.timings.predicted_ms += generating
+            self.timings.baseline_ms += len(done.emitted) * (plain_ms or 0.0) if speculated else generating
             self.timings.decode_ms += 1e3 * (self._decode_seconds() - decoded)
             self.timings.draft_prompt_ms += done.read_ms
             self.timings.draft_prompt_n += done.read_n
-        self.timings.plain_ms = self._plain_ms()
+        self.timings.plain_ms = plain_ms
         self._on_round(self._why(done))
         return replace(delta, timings=copy_timings(self.timings))
 

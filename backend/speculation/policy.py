@@ -193,7 +193,7 @@ class Policy:
             dear = self._pass(1) / self._pass(0)
             return f"paused: a match holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass"
         share = source.cost(1, 1) / self._pass(0)
-        return f"paused: a draft step costs {share:.2f} of a pass, {expected[0]:.0%} accepted"
+        return f"paused: a draft step costs {share:.2f} of a pass, {expected[0]:.0%} expected to hold"
 
 
 def _tokens(expected: Sequence[float]) -> list[float]:

@@ -19,6 +19,7 @@ def reply() -> Timings:
         draft_n=10,
         draft_n_accepted=8,
         plain_ms=46.0,
+        baseline_ms=460.0,
         draft_ms=30.0,
         verify_ms=212.5,
     )
@@ -48,7 +49,7 @@ def test_an_estimate_says_so_until_a_comparison_has_measured() -> None:
 
 
 def test_plain_replies_claim_no_speed_up() -> None:
-    plain = Timings(predicted_n=11, predicted_ms=250.0, passes=10, plain_ms=25.0)
+    plain = Timings(predicted_n=11, predicted_ms=250.0, passes=10, plain_ms=25.0, baseline_ms=250.0)
     assert footer(plain, None, []) == "40.0 tok/s · 11 tokens"
 
 

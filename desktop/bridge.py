@@ -64,6 +64,8 @@ class EngineBridge(QObject):
         self._watcher: asyncio.Task[None] | None = None
         self._loads = asyncio.Lock()
         self._waiting: set[str] = set()
+        self._closed = False
+        """From then on requests come too late and do nothing."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="engine-client", daemon=True)
         self._timer = QTimer(self, singleShot=True, interval=FRAME_MS)
@@ -80,6 +82,7 @@ class EngineBridge(QObject):
     def close(self) -> None:
         """Cancel what runs, end the worker, stop the thread. Blocks, a few seconds at most."""
         self._timer.stop()
+        self._closed = True
         if self._thread.is_alive():
             done = asyncio.run_coroutine_threadsafe(self._shut(), self._loop)
             try:
@@ -147,7 +150,10 @@ class EngineBridge(QObject):
         self._loop.run_forever()
 
     def _call(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        if self._closed:
+            coroutine.close()
+        else:
+            asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def _job(self, start: Callable[[str], Coroutine[Any, Any, None]]) -> str:
         job = uuid.uuid4().hex
@@ -156,7 +162,8 @@ class EngineBridge(QObject):
             self._tasks[job] = task = self._loop.create_task(self._guard(start, job))
             task.add_done_callback(lambda _: self._tasks.pop(job, None))
 
-        self._loop.call_soon_threadsafe(begin)
+        if not self._closed:
+            self._loop.call_soon_threadsafe(begin)
         return job
 
     async def _guard(self, start: Callable[[str], Coroutine[Any, Any, None]], job: str) -> None:

@@ -201,4 +201,5 @@ class Engine(QObject):
         """The settings with the source that the draft choice implies."""
         now = self._settings.now
         source = {AUTOMATIC: "auto", LOOKUP: "lookup", NONE: "auto"}.get(now.draft, "draft")
-        return now.speculation.model_copy(update={"source": source})
+        enabled = now.speculation.enabled and now.draft != NONE
+        return now.speculation.model_copy(update={"source": source, "enabled": enabled})

@@ -96,10 +96,11 @@ def test_the_persons_path(qtbot: QtBot, tandem_home: Path, starter_target: Path,
             return not desktop.conversation.running
 
         qtbot.waitUntil(watched, timeout=MINUTES)
-        assert len(lengths) > 3
+        first = desktop.conversation.messages[-1]
+        assert first.state == "complete", f"{first} {window.page.notice.text}"
+        assert len(lengths) > 3, first
         assert status.text("rate") != MISSING
         assert status.text("accepted") == MISSING
-        first = desktop.conversation.messages[-1]
 
         # choose the draft in the drop-down; the target stays loaded
         pick(window.top.draft, DRAFT, qtbot)

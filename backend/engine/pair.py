@@ -73,6 +73,15 @@ class Pair:
         with self._lock:
             self._offers.append(draft)
 
+    def withdraw_offers(self) -> bool:
+        """Take back and free what was offered and is not taken over yet. False when there is nothing left to take."""
+        with self._lock:
+            offers, self._offers = self._offers, []
+        for offer in offers:
+            if offer is not None:
+                offer.close()
+        return bool(offers)
+
     def state_fields(self) -> dict[str, Any]:
         """What ``protocol.State`` says about the pair."""
         return {
@@ -105,7 +114,7 @@ class Pair:
         self.take_offers()
         if not self.costs.known:
             self._measure(self.target, self.costs, _MEASURE_SIZES, progress, flag)
-        if self.draft is not None:
+        if self.draft is not None and not self.draft_costs.known:  # else a reply has used it and its memory is of use
             self._measure(self.draft, self.draft_costs, (1, 2), progress, flag)
             self._measure_reading(self.draft, flag)
 

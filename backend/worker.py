@@ -99,7 +99,7 @@ async def _serve(
             servers.append(_server(own, listener))
         except (OSError, ValueError) as error:  # the window must not pay for it
             log.warning("the local API does not start: %s", error)
-            host.say(f"The local API could not start: {error}.")
+            host.notice(f"The local API could not start: {error}.")
     running = [asyncio.ensure_future(serve) for serve, _ in servers]
     await leash.broken()
     await asyncio.to_thread(host.close)
@@ -218,7 +218,9 @@ def _open_crash_file(folder: Path, crash_file: Path) -> TextIO:
     old = sorted(folder.glob("crash-*.log"), key=lambda path: path.stat().st_mtime)
     for path in old[: -_KEEP_CRASH_FILES or None]:
         path.unlink(missing_ok=True)
-    return crash_file.open("a", encoding="utf-8")  # faulthandler needs it open until the end
+    crash_file.unlink(missing_ok=True)  # of an earlier process with this number
+    # appended to, as ggml's last words go into it by another way; faulthandler needs it open until the end
+    return crash_file.open("a", encoding="utf-8")
 
 
 def _remove_if_empty(crash_file: Path | None) -> None:

@@ -7,6 +7,7 @@ instead of filling memory; one register of running jobs, so that each can be can
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -19,19 +20,24 @@ from backend.server.jobs import Job, JobThread, Outbox
 from backend.server.rig import Rig
 from backend.server.work import Work
 
+_REMEMBERED = 64
+"""Ids of ended jobs, and of jobs cancelled before they came."""
 MAX_QUEUED = 8
 """Requests that may wait behind the running one."""
 
 
 class Host:
-    """Owns threads and jobs. Made and called on the event loop; every method returns at once."""
+    """Owns threads and jobs. Made on the event loop; every method returns at once and may be called on any thread."""
 
     def __init__(self, rig: Rig) -> None:
         self.events = Events()
         self._loop = asyncio.get_running_loop()
         self._rig = rig
         self._jobs: dict[str, Job] = {}
-        self._early_cancels: deque[str] = deque(maxlen=64)
+        self._early_cancels: deque[str] = deque(maxlen=_REMEMBERED)
+        self._ended: deque[str] = deque(maxlen=_REMEMBERED)
+        self._register = threading.Lock()
+        """Over the three above: jobs end on their threads, and the loader queues one of its own."""
         self._ready = asyncio.Event()
         self._engine = JobThread("engine", self._done, self._begin)
         self._loader = JobThread("loader", self._done)
@@ -92,11 +98,16 @@ class Host:
         return self._submit(self._counter, None, lambda j: self._work.count(messages, template_kwargs, j))
 
     def cancel(self, job_id: str) -> None:
-        """Stop a job. An id that is not known yet is remembered: its request may be on its way."""
-        job = self._jobs.get(job_id)
-        if job is None:
-            self._early_cancels.append(job_id)
-            return
+        """Stop a job. An id that is not known yet is remembered: its request may be on its way.
+
+        One that has just ended is not: a client may use the id again, and means the old job here.
+        """
+        with self._register:
+            job = self._jobs.get(job_id)
+            if job is None:
+                if job_id not in self._ended:
+                    self._early_cancels.append(job_id)
+                return
         job.flag.set()
         any(thread.discard(job) for thread in self._threads)
 
@@ -121,9 +132,9 @@ class Host:
         """From the next round on, also of a running reply."""
         self._work.set_speculation(speculation)
 
-    def say(self, detail: str) -> None:
-        """Put one line into the state."""
-        self._work.say(detail)
+    def notice(self, text: str) -> None:
+        """Put a line into the state that stays."""
+        self._work.notice(text)
 
     # -- inside
 
@@ -142,21 +153,33 @@ class Host:
 
     def _submit(self, thread: JobThread, job_id: str | None, work: Callable[[Job], None]) -> Job:
         job_id = job_id or f"chatcmpl-{uuid4().hex}"
-        if job_id in self._jobs:
-            raise EngineError(ErrorCode.BAD_REQUEST, "This x_job belongs to a running request.", {"job": job_id})
         job = Job(job_id, work, self._rig.flag(), Outbox(self._loop))
-        self._jobs[job_id] = job
+        cancelled = self._enter(job)
         try:
             thread.submit(job)
         except EngineError:
-            del self._jobs[job_id]
+            self._done(job)
             raise
-        if job_id in self._early_cancels:
-            self._early_cancels.remove(job_id)
+        if cancelled:
             self.cancel(job_id)
         self.events.touch()
         return job
 
+    def _enter(self, job: Job) -> bool:
+        """Register a job; True if it was cancelled before it came."""
+        with self._register:
+            if job.id in self._jobs:
+                raise EngineError(ErrorCode.BAD_REQUEST, "This x_job belongs to a running request.", {"job": job.id})
+            self._jobs[job.id] = job
+            if job.id in self._ended:
+                self._ended.remove(job.id)
+            early = job.id in self._early_cancels
+            if early:
+                self._early_cancels.remove(job.id)
+            return early
+
     def _done(self, job: Job) -> None:
-        self._jobs.pop(job.id, None)
+        with self._register:
+            self._jobs.pop(job.id, None)
+            self._ended.append(job.id)
         self.events.touch()

@@ -16,11 +16,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from backend.errors import EngineError, ErrorCode
+from backend.library.gguf import read_model, split_parts, unfit_kind
 from backend.protocol import (
     Comparison,
     Delta,
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_HANDOVER_SECONDS = 5.0
 _POLL = 0.02
 
 
@@ -68,6 +69,7 @@ class Work:
         self._speculation = Speculation()
         self._phase: Phase = "idle"
         self._detail = ""
+        self._notice = ""
         self._draft_note = ""
         self._target_use = threading.Lock()
         self._counting = threading.Lock()
@@ -79,7 +81,7 @@ class Work:
         """Everything the window shows about the worker."""
         fields: dict[str, Any] = {
             "phase": self._phase,
-            "detail": self._detail,
+            "detail": self._detail or self._notice,
             "speculation": self._speculation,
             "memory_total": psutil.virtual_memory().total,
             "devices": self._rig.devices,
@@ -104,6 +106,11 @@ class Work:
         self._detail = detail
         self._events.touch()
 
+    def notice(self, text: str) -> None:
+        """A line for the state that stays, and shows whenever there is nothing newer to say."""
+        self._notice = text
+        self._events.touch()
+
     # -- engine thread
 
     def start(self) -> None:
@@ -120,10 +127,11 @@ class Work:
             self._enter("failed", self.start_error.message)
 
     def load(self, request: LoadRequest, job: Job) -> None:
-        """Exchange target and draft. An id that does not resolve leaves the old pair in place."""
+        """Exchange target and draft. A file that is no model leaves the old pair in place."""
         if self.start_error is not None:
             raise self.start_error
         path = self._rig.resolve(request.target)
+        _check_file(path)
         self._cancel_draft_loads()
         with self._holding_target(job):
             self.close_pair()
@@ -177,15 +185,19 @@ class Work:
     # -- loader thread
 
     def swap_draft(self, request: DraftRequest, job: Job, queue_measuring: Callable[[], None]) -> None:
-        """Load a draft (or none) and hand it over; the target is never touched, also when this fails."""
+        """Load a draft (or none) and hand it over; the target is never touched, also when this fails.
+
+        Ends when the engine thread has taken the draft over: between two rounds, or after what it does now.
+        """
         with self._holding_target(job):
             pair = self._need_pair()
             draft = self._load_draft(request.draft, pair.target, self._options, job) if request.draft else None
             self._draft_note = ""
             pair.offer_draft(draft)
         queue_measuring()
-        until = time.monotonic() + _HANDOVER_SECONDS
-        while pair.draft is not draft and time.monotonic() < until and not job.flag.is_set():
+        while pair.draft is not draft:
+            if job.flag.is_set() and pair.withdraw_offers():
+                raise EngineError(ErrorCode.CANCELLED, "Stopped; the draft is as it was.")
             time.sleep(_POLL)
         self._rig.look()
         self._events.touch()
@@ -288,6 +300,16 @@ class Work:
     def _enter(self, phase: Phase, detail: str) -> None:
         self._phase = phase
         self.say(detail)
+
+
+def _check_file(path: Path) -> None:
+    """Read the file's header: what can be known to fail must not cost the model that is loaded.
+
+    Raises:
+        EngineError: missing, truncated or damaged, or not of a kind that is loaded as a model.
+    """
+    if (unfit := unfit_kind(read_model(split_parts(path)))) is not None:
+        raise unfit
 
 
 def _version() -> str:

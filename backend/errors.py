@@ -92,4 +92,5 @@ class EngineError(Exception):
             return cls(ErrorCode.BAD_REQUEST, str(err))
         known = {code.value: code for code in ErrorCode}
         code = known.get(str(err.get("code")), ErrorCode.BAD_REQUEST)
-        return cls(code, str(err.get("message", "unknown error")), err.get("details") or {})
+        details = err.get("details")  # a foreign server's may be anything
+        return cls(code, str(err.get("message", "unknown error")), details if isinstance(details, dict) else {})

@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 START_SECONDS = 30.0
 _CLOSE_SECONDS, _TERMINATE_SECONDS = 8.0, 3.0
+_EXIT_SECONDS = 5.0
+"""From the end of a worker's output to its own end."""
 _STDERR_LINES = 200
 
 
@@ -91,7 +93,7 @@ class Supervisor:
             self._run = _Run(self._spawn(secret))
             try:
                 self._run.endpoint = _greet(self._run, secret)
-            except EngineError:
+            except BaseException:
                 self._run.end(graceful=False)
                 raise
             return self._run.endpoint
@@ -158,9 +160,9 @@ class _Run:
         if self.process.poll() is None:
             self._ended_by_us = True
             self._close_stdin()
-            if not (graceful and self._gone(_CLOSE_SECONDS)):
+            if not (graceful and self.gone(_CLOSE_SECONDS)):
                 self.process.terminate()
-                if not self._gone(_TERMINATE_SECONDS):
+                if not self.gone(_TERMINATE_SECONDS):
                     _kill_group(self.process)
                     self.process.wait()
         self._close_stdin()
@@ -175,7 +177,8 @@ class _Run:
         pid = self.endpoint.pid if self.endpoint else self.process.pid
         return crash.obituary(self.process.returncode, pid, list(self.stderr), stopped=self._ended_by_us)
 
-    def _gone(self, seconds: float) -> bool:
+    def gone(self, seconds: float) -> bool:
+        """Wait for the process's end; False if it runs on after so many seconds."""
         try:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -212,7 +215,11 @@ def _greet(run: _Run, secret: str) -> Endpoint:
             f"The engine did not answer within {START_SECONDS:.0f} seconds; try again, or see its log.",
         ) from None
     if not line:
-        run.process.wait(5)
+        if not run.gone(_EXIT_SECONDS):
+            raise EngineError(
+                ErrorCode.WORKER_START_FAILED,
+                "The engine closed its output without saying where it listens; run the set-up again.",
+            )
         reason = run.obituary()
         said = run.stderr[-1] if run.stderr else reason.message
         raise EngineError(ErrorCode.WORKER_START_FAILED, f"The engine did not start: {said}", reason.details)

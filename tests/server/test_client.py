@@ -174,6 +174,8 @@ def test_an_answer_that_is_not_streamed_although_asked() -> None:
         ),
         ('{"error": {"message": "wrong key"}}', 401, "application/json", "unauthorized"),
         ('{"error": {"message": "slow down"}}', 429, "application/json", "busy"),
+        ('{"error": {"message": "no", "details": ["a", 1]}}', 400, "application/json", "bad_request"),
+        (sse({"error": {"message": "no", "details": [1]}}), 200, "text/event-stream", "bad_request"),
         ('{"detail": "what?"}', 422, "application/json", "bad_request"),
         ("<html>gateway</html>", 502, "text/html", "bad_request"),
         ("", 500, "text/plain", "bad_request"),
@@ -184,6 +186,7 @@ def test_foreign_failures(stream: str, status: int, kind: str, code: str) -> Non
         read_reply(stream, status=status, kind=kind)
     assert caught.value.code == code
     assert caught.value.message
+    assert isinstance(caught.value.details, dict)
 
 
 def test_what_a_foreign_server_is_sent_and_what_it_lacks() -> None:

@@ -16,6 +16,7 @@ import pytest
 from backend.crash import classify
 from backend.errors import EngineError, ErrorCode
 from backend.supervisor import Supervisor, worker_command
+from backend.worker import _open_crash_file
 from tests.server.conftest import Worker, make_worker
 
 SECRET = "a-secret-that-must-never-be-seen"
@@ -239,6 +240,27 @@ def test_a_worker_that_does_not_greet(tandem_home: Path, script: str, code: str,
     assert caught.value.code == code
     assert words in caught.value.message
     assert supervisor.endpoint is None
+
+
+def test_a_worker_that_closes_its_output_and_runs_on_is_ended(
+    tandem_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.supervisor._EXIT_SECONDS", 0.2)
+    mark = tandem_home.parent / "pid"
+    script = f"import os, time; open({str(mark)!r}, 'w').write(str(os.getpid())); os.close(1); time.sleep(60)"
+    supervisor = Supervisor(command=[sys.executable, "-c", script])
+    with pytest.raises(EngineError) as caught:
+        supervisor.start()
+    assert caught.value.code is ErrorCode.WORKER_START_FAILED
+    assert not psutil.pid_exists(int(mark.read_text()))
+
+
+def test_a_crash_file_holds_the_words_of_its_own_process_only(tmp_path: Path) -> None:
+    old = tmp_path / "crash-7.log"
+    old.write_text("GGML_ASSERT(n_batch) failed\n")
+    with _open_crash_file(tmp_path, old) as file:
+        file.write("new\n")
+    assert old.read_text() == "new\n"
 
 
 def test_a_command_that_does_not_exist(tandem_home: Path) -> None:

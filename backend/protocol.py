@@ -198,7 +198,7 @@ class Timings:
     """Measured cost of one plain pass lately."""
     baseline_ms: float = 0.0
     """What plain decoding would have taken for predicted_ms: each plain round's own time, and for the others their
-    tokens times plain_ms at that time. The speed-up's numerator; a reply without a draft has a speed-up of exactly 1."""
+    tokens times plain_ms at that time. The speed-up's numerator: a reply without a draft has exactly 1."""
     accepted_per_position: list[int] = field(default_factory=list)
     drafted_per_position: list[int] = field(default_factory=list)
     by_source: dict[str, list[int]] = field(default_factory=dict)
@@ -206,9 +206,9 @@ class Timings:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Generation speed, cumulative; None before the second token."""
-        n = self.predicted_n - 1
-        return 1e3 * n / self.predicted_ms if n > 0 and self.predicted_ms > 0 else None
+        """What the person sees, cumulative: the draft's reading counts, being waited for between two tokens."""
+        n, ms = self.predicted_n - 1, self.predicted_ms + self.draft_prompt_ms
+        return 1e3 * n / ms if n > 0 and ms > 0 else None
 
     @property
     def tokens_per_pass(self) -> float | None:
@@ -228,10 +228,10 @@ class Timings:
 
     @property
     def speedup(self) -> float | None:
-        """Generation against plain decoding, baseline_ms / predicted_ms: an estimate until a Compare measures both."""
+        """Generation, the draft's reading included, against plain decoding; an estimate until Compare measures it."""
         if self.predicted_n < 2 or self.baseline_ms <= 0 or self.predicted_ms <= 0:
             return None
-        return self.baseline_ms / self.predicted_ms
+        return self.baseline_ms / (self.predicted_ms + self.draft_prompt_ms)
 
 
 @dataclass(slots=True, frozen=True)
@@ -340,7 +340,7 @@ class State(BaseModel):
     cost: CostTable | None = None
     context_used: int = 0
     memory: int = 0
-    """Bytes held by the worker (anonymous + locked + device)."""
+    """Bytes of main memory that the worker holds and the system cannot drop: anonymous and locked."""
     memory_total: int = 0
     devices: list[DeviceInfo] = []
     engine: str = ""
@@ -361,8 +361,8 @@ class LoadProgress(BaseModel):
 class Difference:
     """The first place where two texts differ, and why: the target's own scores there.
 
-    ``margin`` is the gap between the two tokens' scores (perturbed by the shared noise when sampling) as each side's
-    pass computed it; batched kernels round differently, so a tiny margin is a near-tie, not an error.
+    A margin is the lead of each side's token over its second best (scores perturbed by the shared noise when sampling)
+    as that side's pass computed it; batched kernels round differently, so a small one is a near-tie, not an error.
     """
 
     index: int

@@ -19,7 +19,8 @@ DEFINITIONS = {
     "per_pass": "Tokens per pass: tokens emitted ÷ passes of the target after the prompt. Plain decoding makes 1.",
     "split": "Where generation time goes: the draft proposing, the target verifying; the rest is Tandem itself.",
     "context": "Tokens in the target's context ÷ its size.",
-    "memory": "Memory held by the engine: weights, caches and buffers ÷ memory of this machine.",
+    "memory": "Main memory that the engine holds and the system cannot take back ÷ memory of this machine. "
+    "Weights mapped from the file are not counted: the system can drop them.",
 }
 
 

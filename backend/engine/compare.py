@@ -22,11 +22,14 @@ from backend.protocol import (
     Side,
     Timings,
 )
+from backend.speculation.verify import CAP
 
 if TYPE_CHECKING:
     from backend.engine.pair import Pair
 
 _DEFAULT_TOKENS = 512
+NEAR_TIE = 0.5
+"""Leads up to here are within what batched kernels round apart (0.27 was the most seen on a Q4_K_M model)."""
 _OTHER = 1
 """Sequence id of the plain side while both are held."""
 
@@ -110,11 +113,13 @@ def _alternate(
 ) -> Iterator[tuple[Side, ReplyEvent]]:
     for side, run in runs.items():
         delta = run.first(row)
+        run.pause()
         said[side].add(delta)
         yield side, delta
     while running := {s: r for s, r in runs.items() if r.reason is None}:
         side = min(running, key=lambda s: running[s].timings.predicted_ms + running[s].timings.draft_prompt_ms)
         delta = running[side].step()
+        running[side].pause()
         said[side].add(delta)
         yield side, delta
 
@@ -125,7 +130,7 @@ def _result(pair: Pair, runs: dict[Side, Generation], said: dict[Side, _Transcri
     return Comparison(
         plain=copy_timings(plain),
         speculation=copy_timings(other),
-        generation_ratio=_per_token(plain, plain.predicted_ms) / _per_token(other, other.predicted_ms),
+        generation_ratio=_per_token(plain, _generation(plain)) / _per_token(other, _generation(other)),
         request_ratio=_per_token(plain, plain.request_ms) / _per_token(other, other.request_ms),
         identical=difference is None,
         difference=difference,
@@ -134,6 +139,11 @@ def _result(pair: Pair, runs: dict[Side, Generation], said: dict[Side, _Transcri
         seed=runs["plain"].seed,
         interleaved=interleaved,
     )
+
+
+def _generation(timings: Timings) -> float:
+    # the person waits for the draft's reading of the prompt between two tokens like for anything else
+    return timings.predicted_ms + timings.draft_prompt_ms
 
 
 def _per_token(timings: Timings, ms: float) -> float:
@@ -155,16 +165,26 @@ def explain(pair: Pair, plain: _Transcript, other: _Transcript) -> Difference | 
         return t.ids[at], vocab.piece(t.ids[at]).decode("utf-8", "replace"), t.margins[at] or 0.0
 
     (a, text_a, margin_a), (b, text_b, margin_b) = side(plain), side(other)
-    if plain.margins and plain.margins[min(at, len(plain.margins) - 1)] is None:
-        why = (
-            "The rejection rule draws anew with speculation on: texts differ by chance, their law does not."
-        )
-    else:
-        why = (
-            f"A near-tie: the two choices were {margin_a:.3g} apart in the single-token pass and {margin_b:.3g} in the "
+    why = _why(at, plain, other, margin_a, margin_b)
+    return Difference(at, a, text_a, b, text_b, margin_a, margin_b, why)
+
+
+def _why(at: int, plain: _Transcript, other: _Transcript, margin_a: float, margin_b: float) -> str:
+    if at >= min(len(plain.ids), len(other.ids)):
+        return "One text ended where the other went on."
+    if plain.margins[at] is None or other.margins[at] is None:
+        return "The rejection rule draws anew with speculation on: texts differ by chance, their law does not."
+    if min(margin_a, margin_b) <= NEAR_TIE:
+        return (
+            f"A near-tie: the first choice led by {margin_a:.3g} in the single-token pass and by {margin_b:.3g} in the "
             "batched one, which round differently."
         )
-    return Difference(at, a, text_a, b, text_b, margin_a, margin_b, why)
+    if max(margin_a, margin_b) >= CAP:
+        return "A token lay on the edge of what top-k, top-p or min-p lets through: one pass let it in, the other not."
+    return (
+        f"Unexplained: the first choice led by {margin_a:.3g} in one pass and by {margin_b:.3g} in the other, too much "
+        "for rounding. Please report this."
+    )
 
 
 def nothing_said(timings: Timings, start: int, tokenizer: str) -> Finished:

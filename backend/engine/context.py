@@ -14,6 +14,7 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.engine import native
 from backend.engine.cancel import ABORT_CALLBACK, CancelFlag
 from backend.errors import EngineError, ErrorCode
 
@@ -62,14 +63,10 @@ class Context:
         params.flash_attn_type = _FLASH[flash_attention]
         params.swa_full = swa_full
         params.no_perf = True
-        pointer = llama_cpp.llama_init_from_model(model, params)
+        with native.collect_errors() as errors:
+            pointer = llama_cpp.llama_init_from_model(model, params)
         if not pointer:
-            raise EngineError(
-                ErrorCode.OUT_OF_MEMORY,
-                f"There is not enough memory for a context of {n_ctx} tokens. "
-                "Choose a shorter context, a smaller KV type or a smaller model.",
-                {"n_ctx": n_ctx},
-            )
+            raise _context_error(" ".join(errors).strip(), n_ctx)
         self._pointer = pointer
         self.flag = flag
         self.abort_on(flag)
@@ -283,6 +280,21 @@ class _Batch:
         self._logits[n - rows : n] = 1
         self._batch.n_tokens = n
         return self._batch
+
+
+def _context_error(said: str, n_ctx: int) -> EngineError:
+    if not said or any(words in said.lower() for words in ("alloc", "memory", "buffer")):
+        return EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"There is not enough memory for a context of {n_ctx} tokens. "
+            "Choose a shorter context, a smaller KV type or a smaller model.",
+            {"n_ctx": n_ctx, "engine": said},
+        )
+    return EngineError(
+        ErrorCode.LOAD_FAILED,
+        f"The engine refuses these settings: {said}. Change KV type, flash attention or context and load again.",
+        {"engine": said},
+    )
 
 
 def _decode_error(code: int, n: int, n_ctx: int) -> EngineError:

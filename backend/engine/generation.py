@@ -63,6 +63,9 @@ class Generation:
         self._decode_seconds = decode_seconds
         self._on_round = on_round
         self._ended_by_token = False
+        self._before = timings.request_ms
+        self._ran = 0.0
+        self._since: float | None = None
         self._shown = 0
         """Tokens fed to the text and not dropped by a stop string."""
 
@@ -92,30 +95,44 @@ class Generation:
             note=note,
         )
 
+    def pause(self) -> None:
+        """Stop the clock: another reply has its turn (compare)."""
+        if self._since is not None:
+            self._ran += time.perf_counter() - self._since
+            self._since = None
+
+    def _clock(self) -> float:
+        """Milliseconds since the prompt's logits were ready, turns of others left out."""
+        now = time.perf_counter()
+        if self._since is None:
+            self._since = now
+        return 1e3 * (self._ran + now - self._since)
+
     def _timed(self, run: Callable[[], Round]) -> Delta:
-        began, decoded = time.perf_counter(), self._decode_seconds()
+        t = self.timings
+        self._clock()
+        decoded = self._decode_seconds()
         done = run()
         delta = self._emit(done)
-        spent = 1e3 * (time.perf_counter() - began)
-        self.timings.request_ms += spent
         plain_ms = self._plain_ms()
         if done.passes:
-            generating = spent - done.read_ms
-            speculated = done.proposal is not None and done.proposal.drafted > 0
-            self.timings.predicted_ms += generating
-            self.timings.baseline_ms += len(done.emitted) * (plain_ms or 0.0) if speculated else generating
-            self.timings.decode_ms += 1e3 * (self._decode_seconds() - decoded)
-            self.timings.draft_prompt_ms += done.read_ms
-            self.timings.draft_prompt_n += done.read_n
-        self.timings.plain_ms = plain_ms
+            t.decode_ms += 1e3 * (self._decode_seconds() - decoded)
+        t.draft_prompt_ms += done.read_ms
+        t.draft_prompt_n += done.read_n
+        ran, before = self._clock(), t.predicted_ms
+        t.request_ms = self._before + ran
+        t.predicted_ms = ran - t.draft_prompt_ms
+        speculated = done.proposal is not None and done.proposal.drafted > 0
+        t.baseline_ms += len(done.emitted) * (plain_ms or 0.0) if speculated else t.predicted_ms - before
+        t.plain_ms = plain_ms
         self._on_round(self._why(done))
-        return replace(delta, timings=copy_timings(self.timings))
+        return replace(delta, timings=copy_timings(t))
 
     def _why(self, done: Round) -> str:
         if done.proposal is None or not done.proposal.tokens:
             return done.reason
-        rate = self.timings.acceptance or 0.0
-        return f"drafting with {done.proposal.source}: {rate:.0%} accepted"
+        _, checked, accepted = self.timings.by_source[done.proposal.source]
+        return f"drafting with {done.proposal.source}: {accepted / checked:.0%} accepted"
 
     def _emit(self, done: Round) -> Delta:
         statistics.count(self.timings, done)
@@ -158,9 +175,9 @@ class Generation:
         try:
             self.rounds.target.truncate(n)
         except EngineError as error:
-            if error.code is not ErrorCode.TRUNCATE_FAILED or not self.rounds.policy.blocked:
+            if error.code is not ErrorCode.TRUNCATE_FAILED:
                 raise
-            self.rounds.target.clear()  # a memory known not to roll back: the reply stands, the next one reads anew
+            self.rounds.target.clear()  # a memory that rolls back only so far: the reply stands, the next reads anew
 
     def _record(self, done: Round, emitted: Emitted, position: int) -> TokenRecord:
         p = None

@@ -15,8 +15,10 @@ from backend.engine.context import Context
 from backend.engine.devices import default_threads, has_gpu
 from backend.engine.template import ChatTemplate
 from backend.engine.vocab import Vocab, check_draft
+from backend.engine.warm import warm
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
+from backend.library.pairing import check_pair
 from backend.protocol import LoadOptions, ModelInfo
 
 Progress = Callable[[str, float], None]
@@ -44,6 +46,19 @@ class LoadedModel:
         self.vocab = Vocab(pointer)
         source = llama_cpp.llama_model_chat_template(pointer, None)
         self.template = ChatTemplate(source.decode("utf-8", "replace") if source else None, self.vocab)
+
+    def describe(self, truncate_note: str) -> None:
+        """Complete the info with what vocabulary, template and probe say."""
+        rollback = self.context.max_rollback
+        self.info = self.info.model_copy(
+            update={
+                "tokenizer": self.vocab.digest,
+                "can_truncate": rollback is None or rollback > 0,
+                "truncate_note": truncate_note,
+                "template_variables": self.template.variables,
+                "has_template": not self.template.fallback,
+            }
+        )
 
     def close(self) -> None:
         """Free context and weights."""
@@ -77,11 +92,13 @@ def load_draft(
     path: Path, model_id: str, options: LoadOptions, target: LoadedModel, progress: Progress, flag: CancelFlag
 ) -> LoadedModel:
     """Load a draft for ``target``; refused with DRAFT_INCOMPATIBLE before its weights are read where possible."""
-    n_ctx = target.context.n_ctx
-    draft = _load(path, model_id, options, "draft", options.draft_gpu_layers, n_ctx, progress, flag)
+    facts = read_model(split_parts(path))
+    if not (verdict := check_pair(target.facts, facts)).ok:
+        raise verdict.error()
+    draft = _load(path, model_id, options, "draft", options.draft_gpu_layers, target.context.n_ctx, progress, flag)
     try:
-        check_draft(target.vocab, draft.vocab)
-    except EngineError:
+        check_draft(target.vocab, draft.vocab)  # what llama.cpp made of the files, not what their headers say
+    except BaseException:
         draft.close()
         raise
     return draft
@@ -102,13 +119,29 @@ def _load(
         raise unfit
     llama_cpp.llama_backend_init()
     layers = (999 if has_gpu() else 0) if gpu_layers is None else gpu_layers
+    if options.use_mmap:
+        warm(facts.files, lambda f: progress(phase, f), flag)
     model = _load_weights(path, options, layers, lambda f: progress(phase, f), flag)
+    context: Context | None = None
     try:
-        context = _make_context(model, options, phase, n_ctx)
-    except EngineError:
+        context = _make_context(model, options, phase, n_ctx, flag)
+        loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
+        progress("probe", 0.0)
+        loaded.describe(probe(context, loaded.vocab))
+    except BaseException:
+        if context is not None:
+            context.close()
         llama_cpp.llama_model_free(model)
         raise
-    info = ModelInfo(
+    progress("probe", 1.0)
+    return loaded
+
+
+def _info(
+    model: ctypes.c_void_p, model_id: str, path: Path, facts: GgufFacts, context: Context, layers: int
+) -> ModelInfo:
+    n_layer = int(llama_cpp.llama_model_n_layer(model))
+    return ModelInfo(
         id=model_id,
         name=facts.name or path.stem,
         file=path.name,
@@ -119,29 +152,11 @@ def _load(
         n_vocab=context.n_vocab,
         n_ctx_train=int(llama_cpp.llama_model_n_ctx_train(model)),
         n_ctx=context.n_ctx,
-        n_layer=int(llama_cpp.llama_model_n_layer(model)),
-        gpu_layers=min(layers, int(llama_cpp.llama_model_n_layer(model)) + 1) if has_gpu() else 0,
+        n_layer=n_layer,
+        gpu_layers=min(layers, n_layer + 1) if has_gpu() else 0,
         tokenizer="",
         can_truncate=True,
     )
-    loaded = LoadedModel(model, facts, info, context)
-    try:
-        progress("probe", 0.0)
-        note = probe(context, loaded.vocab)
-    except EngineError:
-        loaded.close()
-        raise
-    loaded.info = info.model_copy(
-        update={
-            "tokenizer": loaded.vocab.digest,
-            "can_truncate": context.max_rollback is None or context.max_rollback > 0,
-            "truncate_note": note,
-            "template_variables": loaded.template.variables,
-            "has_template": not loaded.template.fallback,
-        }
-    )
-    progress("probe", 1.0)
-    return loaded
 
 
 def _load_weights(
@@ -193,7 +208,9 @@ def _load_error(path: Path, said: str) -> EngineError:
     )
 
 
-def _make_context(model: ctypes.c_void_p, options: LoadOptions, phase: str, n_ctx: int | None) -> Context:
+def _make_context(
+    model: ctypes.c_void_p, options: LoadOptions, phase: str, n_ctx: int | None, flag: CancelFlag
+) -> Context:
     recurrent = bool(llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
     target = phase == "target"
     trained = int(llama_cpp.llama_model_n_ctx_train(model))
@@ -208,7 +225,7 @@ def _make_context(model: ctypes.c_void_p, options: LoadOptions, phase: str, n_ct
         kv_type=options.kv_type if target else options.draft_kv_type,
         flash_attention=options.flash_attention,
         swa_full=llama_cpp.llama_model_n_swa(model) > 0,
-        flag=CancelFlag(),
+        flag=flag,
     )
 
 

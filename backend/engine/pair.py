@@ -58,9 +58,11 @@ class Pair:
         """Assignable from any thread; read at the start of each round."""
         self.costs = PassCosts()
         self.draft_costs = PassCosts()
-        self._counts = BucketCounts()
+        self._lookup = Lookup(BucketCounts(), target.vocab.eog)
         self._calibration = MarginLogistic()
         self._mean_reply = float(_TYPICAL_REPLY)
+        self._measured_at = 0
+        """Context length at which a plain pass was last measured afresh."""
         self._why = ""
         self._note = ""
         self._offers: list[LoadedModel | None] = []
@@ -84,12 +86,13 @@ class Pair:
 
     def state_fields(self) -> dict[str, Any]:
         """What ``protocol.State`` says about the pair."""
+        draft = self.draft  # the engine thread may swap it at any moment
         return {
             "target": self.target.info,
-            "draft": self.draft.info if self.draft else None,
+            "draft": draft.info if draft else None,
             "draft_note": self._note,
             "why": self._why,
-            "cost": self._cost_table(),
+            "cost": _cost_table(self.costs, self.draft_costs),
             "context_used": self.target.context.sequence().length,
             "memory": memory_used(),
             "threads": self.target.context.threads,
@@ -147,7 +150,8 @@ class Pair:
         generation = self.generation(request, self.target.context.sequence(), prompt, budget, timings)
         yield generation.first(row[-1])
         while generation.reason is None:
-            if self.take_offers():
+            switched_on = generation.rounds.policy.enabled and not generation.rounds.sources
+            if self.take_offers() or switched_on:
                 self.renew_sources(generation)
             try:
                 yield generation.step()
@@ -235,10 +239,15 @@ class Pair:
             self.costs,
             lambda: self._rest(start + budget - len(history), len(history) - start),
         )
+        if abs(start - self._measured_at) > 0.25 * max(self._measured_at, 512):
+            self._measured_at = start
+            self.costs.settle()
+            policy.unmeasured = 2
         if self.target.context.max_rollback == 0:
             policy.blocked = self.target.info.truncate_note
         ends = frozenset() if request.ignore_eos else self.target.vocab.eog
-        rounds = Rounds(sequence, self._sources(rule), rule, policy, self.costs, history, ends, budget)
+        sources = self._sources(rule) if settings.enabled else []
+        rounds = Rounds(sequence, sources, rule, policy, self.costs, history, ends, budget)
         return Generation(
             rounds,
             self.target.vocab,
@@ -277,7 +286,7 @@ class Pair:
 
     def _sources(self, rule: Rule) -> list[Source]:
         ends = self.target.vocab.eog
-        sources: list[Source] = [Lookup(self._counts, ends)]
+        sources: list[Source] = [self._lookup]
         if self.draft is not None:
             sequence = self.draft.context.sequence()
             self.draft.context.abort_on(self.target.context.flag)
@@ -339,11 +348,12 @@ class Pair:
         self.draft_costs.observe(64, 1e3 * (time.perf_counter() - began))
         sequence.clear()
 
-    def _cost_table(self) -> CostTable:
-        known = self.draft_costs.known
-        return CostTable(
-            target=self.costs.table(),
-            draft_step=self.draft_costs.at(1) if known else None,
-            draft_prompt_per_token=self.draft_costs.at(64) / 64 if known else None,
-            measured=self.costs.measured,
-        )
+
+def _cost_table(target: PassCosts, draft: PassCosts) -> CostTable:
+    known = draft.known
+    return CostTable(
+        target=target.table(),
+        draft_step=draft.at(1) if known else None,
+        draft_prompt_per_token=draft.at(64) / 64 if known else None,
+        measured=target.measured,
+    )

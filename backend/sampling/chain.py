@@ -22,7 +22,7 @@ _BLOCK = 64
 
 
 class Law(NamedTuple):
-    """A distribution over surviving tokens, most likely first.
+    """A distribution over surviving tokens: most likely first, or all ids in order where nothing was filtered out.
 
     Attributes:
         ids: token ids, shape (n,), uint64 (the noise's type), ties in ascending id order.
@@ -93,7 +93,7 @@ class Chain:
         if s.top_p < 1.0 or s.min_p > 0.0:
             p = np.exp(logits - logits[0])
             # with top-k off, top-p's total is the whole vocabulary's, not the candidates'
-            total = p.sum() if s.top_k else _total(scores, float(logits[0]))
+            total = p.sum() if 0 < s.top_k < scores.shape[0] else _total(scores, float(logits[0]))
             keep = len(ids)
             if s.top_p < 1.0:
                 keep = int(np.searchsorted(np.cumsum(p), s.top_p * total, side="left")) + 1

@@ -46,6 +46,11 @@ class PassCosts:
         if len(self._sizes) != len(self._ratio):
             self._sizes = sorted(self._ratio)
 
+    def settle(self) -> None:
+        """The circumstances changed (another context length): two new one-token passes outweigh all older ones."""
+        if self._single:
+            self._single = deque([self._unit], _RECENT)
+
     @property
     def known(self) -> bool:
         """Whether anything was measured."""

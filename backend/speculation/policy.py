@@ -58,6 +58,8 @@ class Policy:
         self._budget = 0.0
         self._probing = False
         self._speculated = 0
+        self.unmeasured = 0
+        """Plain passes to take before the first draft, because what one costs now is not known."""
         self.blocked = ""
         """Why this model cannot be speculated with at all, if so."""
 

@@ -88,12 +88,9 @@ class Rounds:
 
     def first(self, row: Row) -> Round:
         """The token that the prompt's last row yields; no pass of its own."""
-        for source in self.sources:
-            source.begin(self.history)
         start = len(self.history)
         verdict = self.rule.choose(row, self.history, start)
         self.history.append(verdict.token)
-        self._observe(start, None, 0)
         return Round(0, start, [Emitted(verdict.token, "plain", verdict.margin, 0)], "plain", row[None, :])
 
     def __iter__(self) -> Iterator[Round]:
@@ -104,6 +101,9 @@ class Rounds:
     def round(self) -> Round:
         """One round."""
         began = time.perf_counter()
+        if self._index == 0:  # not before the first token was out: a long prompt takes a while to index
+            for source in self.sources:
+                source.begin(self.history)
         start = len(self.history)
         plan = self.policy.plan(self.history, self.sources, self._room(start))
         proposal, draft_ms = self._propose(plan.source, plan.k, plan.go_on)

@@ -40,7 +40,7 @@ class Verdict(NamedTuple):
     margin: float | None
 
 
-_CAP = 99.0
+CAP = 99.0
 """Margins are capped here: a law of one token has no second best."""
 
 
@@ -80,17 +80,17 @@ class Greedy(_ChainRule):
     def choose(self, row: Row, history: Sequence[int], position: int) -> Verdict:
         """See :class:`Rule`."""
         best, lead = self._chain.top_two(row, history)
-        return Verdict(best, min(lead, _CAP))
+        return Verdict(best, min(lead, CAP))
 
     def judge(self, row: Row, history: Sequence[int], position: int, token: int, drawn_from: Law | None) -> Verdict:
         """See :class:`Rule`."""
         best, lead = self._chain.top_two(row, history)
-        return Verdict(best, min(lead, _CAP))
+        return Verdict(best, min(lead, CAP))
 
     def draft(self, row: Row, history: Sequence[int], position: int) -> Draw:
         """See :class:`Rule`."""
         best, lead = self._chain.top_two(row, history)
-        return Draw(min(lead, _CAP), lambda: (best, None))
+        return Draw(min(lead, CAP), lambda: (best, None))
 
 
 class Coupled(_ChainRule):
@@ -121,7 +121,7 @@ class Coupled(_ChainRule):
         at = int(scores.argmax())
         best = float(scores[at])
         scores[at] = -np.inf
-        return int(law.ids[at]), min(best - float(scores.max()), _CAP)
+        return int(law.ids[at]), min(best - float(scores.max()), CAP)
 
 
 class Randomness(Protocol):
@@ -179,8 +179,11 @@ class Rejection(_ChainRule):
     def draft(self, row: Row, history: Sequence[int], position: int) -> Draw:
         """See :class:`Rule`."""
         law = self._chain.law(row, history)
-        lead = float(law.logp[0] - law.logp[1]) if len(law.logp) > 1 else _CAP
-        return Draw(min(lead, _CAP), lambda: (self._draw(law), law))
+        lead = CAP
+        if len(law.logp) > 1:  # an unfiltered law is in order of ids
+            second, first = np.partition(law.logp, -2)[-2:]
+            lead = float(first - second)
+        return Draw(min(lead, CAP), lambda: (self._draw(law), law))
 
     def _draw(self, law: Law) -> int:
         return int(law.ids[self._random.categorical(np.exp(law.logp))])

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import llama_cpp
-import numpy as np
 import pytest
 
 from backend.engine.cancel import CancelFlag
@@ -18,10 +17,9 @@ from backend.engine.context import Context
 from backend.engine.pair import Pair
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Comparison, Delta, Finished, PromptProgress, Sampling, Speculation
-from backend.speculation.calibration import MarginLogistic
 from backend.speculation.cost import PassCosts
-from backend.speculation.sources.draft_model import DraftModel
 from tests import tiny
+from tests.engine.foretold import Foretold
 from tests.engine.rig import (
     COUNT,
     EDIT,
@@ -35,7 +33,6 @@ from tests.engine.rig import (
     say,
     with_draft,
 )
-from tests.speculation.tables import TableModel
 
 DRAFT_4 = Speculation(source="draft", length=4)
 LOOKUP_4 = Speculation(source="lookup", length=4)
@@ -210,38 +207,14 @@ def test_rejection_rule_on_a_real_pair(smol: Pair) -> None:
     assert timings.acceptance > 0.85
 
 
-class Adversary(TableModel):
-    """Knows what the target will say, and proposes that, something else, or anything."""
-
-    def __init__(self, kind: str, said: Sequence[int], start: int, n_vocab: int) -> None:
-        super().__init__(n_vocab, seed=1, n_ctx=4096)
-        self._kind, self._said, self._start = kind, list(said), start
-        self._rng = np.random.default_rng(5)
-
-    def row(self, tokens: Sequence[int]) -> np.ndarray:
-        at = len(tokens) - self._start
-        right = self._said[at] if 0 <= at < len(self._said) else 5
-        row = np.zeros(self.n_vocab, dtype=np.float32)
-        if self._kind == "wrong":
-            right = (right + 1) % self.n_vocab
-        elif self._kind == "random" or (self._kind == "mixed" and self._rng.random() < 0.4):
-            right = int(self._rng.integers(self.n_vocab))
-        row[right] = 10.0
-        return row
-
-
 @pytest.mark.parametrize("kind", ["right", "wrong", "random", "mixed"])
 @pytest.mark.parametrize("length", [1, 5])
 def test_the_draft_only_ever_costs_time(smol: Pair, kind: str, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real target under drafts that know the answer, avoid it, or guess (O2, O18)."""
     plain = say(smol, COUNT, speculation=OFF, max_tokens=60)
-    adversary = Adversary(kind, plain.ids, plain.end.start, smol.target.context.n_vocab)
+    adversary = Foretold(kind, plain.ids, plain.end.start, smol.target.context.n_vocab)
 
-    def sources(rule: Any) -> list[Any]:
-        ends = smol.target.vocab.eog
-        return [DraftModel(adversary, rule, adversary.n_vocab, ends, MarginLogistic(), PassCosts())]
-
-    monkeypatch.setattr(smol, "_sources", sources)
+    monkeypatch.setattr(smol, "_sources", adversary.as_sources)
     reply = say(smol, COUNT, speculation=Speculation(source="draft", length=length), max_tokens=60)
     same_up_to_near_ties(plain, reply)
     timings = reply.end.timings

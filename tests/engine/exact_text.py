@@ -1,0 +1,116 @@
+"""On the exact library: with the same seed, speculation on and off give the same text, token for token.
+
+Not collected by itself: test_same_text.py runs it in a process that loads that library. SmolLM2's kernels give the
+same bits there for every pass size; the starter pair's (Q4_K_M) do up to three tokens a pass, so drafts of two are
+strict for it by construction.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import llama_cpp.llama_cpp
+import pytest
+
+from backend.engine import native
+from backend.engine.cancel import CancelFlag
+from backend.engine.pair import Pair
+from backend.protocol import Message, Sampling, Speculation
+from tests import tiny
+from tests.engine.rig import COUNT, EDIT, OFF, STORY, continued, pair, request, say
+
+PROMPTS = {"count": COUNT, "story": STORY, "edit": EDIT}
+SAMPLINGS = {
+    "greedy": Sampling(temperature=0),
+    "warm": Sampling(temperature=0.7, seed=1),
+    "hot": Sampling(temperature=1.4, top_k=0, top_p=1.0, seed=2),
+    "min-p": Sampling(temperature=1.0, top_k=0, top_p=0.9, min_p=0.05, repeat_penalty=1.1, seed=3),
+}
+SETTINGS = [
+    Speculation(source="draft", length=3),
+    Speculation(source="draft", length=16),
+    Speculation(source="lookup", length=8),
+    Speculation(source="lookup+draft", length=5),
+    Speculation(),
+]
+
+
+@pytest.fixture(scope="module")
+def smol(smollm2: Path) -> Iterator[Pair]:
+    native.install_log(lambda level, text: None)
+    with pair(smollm2, smollm2, flash_attention="off", n_ctx=512) as both:
+        yield both
+
+
+def test_this_is_the_exact_library() -> None:
+    assert "tandem-exact" in os.environ["LLAMA_CPP_LIB_PATH"]
+    assert os.environ["LLAMA_CPP_LIB_PATH"] in llama_cpp.llama_cpp._lib._name
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_on_and_off_are_identical(smol: Pair, prompt: str, sampling: str) -> None:
+    ask = {"sampling": SAMPLINGS[sampling], "max_tokens": 24, "reuse_cache": False}
+    plain = say(smol, PROMPTS[prompt], speculation=OFF, **ask)
+    for settings in SETTINGS:
+        reply = say(smol, PROMPTS[prompt], speculation=settings, **ask)
+        assert reply.ids == plain.ids, settings
+        assert reply.text == plain.text
+        assert reply.margins == pytest.approx(plain.margins, abs=0), "the very numbers agree, not only their order"
+
+
+def test_lengths_of_many_kinds(smol: Pair) -> None:
+    plain = say(smol, COUNT, speculation=OFF, max_tokens=60, reuse_cache=False)
+    for n in (1, 2, 17, 59, 60):
+        reply = say(smol, COUNT, speculation=Speculation(length=6), max_tokens=n, reuse_cache=False)
+        assert reply.ids == plain.ids[:n]
+
+
+def test_a_second_turn_on_kept_caches_is_the_one_read_from_nothing(smol: Pair) -> None:
+    """Read in parts or at once, after drafts were taken back from it: the same bits."""
+    wanted = Speculation(source="draft", length=6)
+    first = say(smol, COUNT, speculation=wanted, max_tokens=40, reuse_cache=False)
+    talk = continued(COUNT, first, "And now backwards.", smol.target.vocab.digest)
+    sampling = Sampling(temperature=0.9, seed=5)
+    kept = say(smol, talk, sampling=sampling, speculation=wanted, max_tokens=40)
+    fresh = say(smol, talk, sampling=sampling, speculation=OFF, max_tokens=40, reuse_cache=False)
+    assert kept.end.timings.cache_n > 60
+    assert kept.ids == fresh.ids
+
+
+def test_compare_one_after_the_other_is_identical(smol: Pair) -> None:
+    """Interleaved, the second sequence lies elsewhere in the cache and sums in another order; in turn, it does not."""
+    ask = request(STORY, sampling=Sampling(temperature=0.8, seed=9), speculation=SETTINGS[0], max_tokens=236)
+    result = list(smol.compare(ask, CancelFlag()))[-1]
+    assert not result.interleaved
+    assert result.identical, result.difference
+    assert result.speculation.draft_n_accepted > 50
+
+
+def test_many_seeds_on_a_tiny_pair(tmp_path: Path) -> None:
+    """A draft that is right now and then, 120 seeds, three temperatures."""
+    target = tiny.tiny_llama(tmp_path / "t.gguf")
+    draft = tiny.tiny_llama(tmp_path / "d.gguf", noise=0.3)
+    accepted = 0
+    with pair(target, draft, flash_attention="off") as both:
+        for seed in range(120):
+            sampling = Sampling(temperature=(0.3, 0.8, 1.5)[seed % 3], top_k=(0, 40)[seed % 2], top_p=0.98, seed=seed)
+            ask = {"sampling": sampling, "max_tokens": 24, "ignore_eos": True, "reuse_cache": False}
+            plain = say(both, [Message(role="user", content=f"Seed {seed}")], speculation=OFF, **ask)
+            reply = say(both, [Message(role="user", content=f"Seed {seed}")], speculation=SETTINGS[seed % 5], **ask)
+            assert reply.ids == plain.ids, seed
+            accepted += reply.end.timings.draft_n_accepted
+    assert accepted > 180
+
+
+@pytest.mark.starter
+def test_the_starter_pair_is_strict_with_drafts_of_two(starter_target: Path, starter_draft: Path) -> None:
+    with pair(starter_target, starter_draft, flash_attention="off") as both:
+        for sampling in (Sampling(temperature=0), Sampling(temperature=0.8, seed=6)):
+            ask = {"sampling": sampling, "max_tokens": 20, "reuse_cache": False}
+            plain = say(both, EDIT, speculation=OFF, **ask)
+            reply = say(both, EDIT, speculation=Speculation(source="draft", length=2), **ask)
+            assert reply.ids == plain.ids
+            assert reply.end.timings.draft_n_accepted > 5

@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         if prompt is None:
             from backend.cli_loop import Loop
 
-            return Loop(session, request, state, settings).run()
+            return Loop(session, request, state, settings, drafting=choice.drafting).run()
         return _answer(session, settings, prompt, state if args.json else None)
 
 

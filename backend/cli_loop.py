@@ -31,13 +31,18 @@ class Loop:
         request: what loaded it, for a new worker should this one die.
         state: the worker's, after the load.
         settings: of the replies.
+        drafting: False when it began with ``--draft none``.
     """
 
-    def __init__(self, session: Session, request: LoadRequest, state: State, settings: Settings) -> None:
+    def __init__(
+        self, session: Session, request: LoadRequest, state: State, settings: Settings, *, drafting: bool = True
+    ) -> None:
         self._session = session
         self._request = request
         self._state = state
         self._settings = settings
+        self._wanted = settings.speculation.enabled or not drafting
+        """What /speculation said last; /draft none switches off without changing it."""
         self._history: list[Message] = []
         self._last: Finished | None = None
         self._lost = False
@@ -81,27 +86,51 @@ class Loop:
             _note(error.message)
             if error.code is ErrorCode.WORKER_GONE:
                 self._lost = True
-                _note("The engine starts again with your next message; the conversation is kept.")
+                _note("The engine starts again with your next message; what was said is kept.")
 
     def _say(self, line: str) -> None:
         check_text(line, "The message")
-        if self._lost:
-            self._session.restart()
-            self._state, self._lost = self._session.load(self._request), False
-        question = Message(role="user", content=line)
-        text, end = ask(self._session, self._settings.request([*self._history, question]), _write)
+        before = list(self._history)
+        self._ask(line)
+        said: list[str] = []
+
+        def write(text: str) -> None:
+            said.append(text)
+            _write(text)
+
+        try:
+            if self._lost:
+                self._session.restart()
+                self._state, self._lost = self._session.load(self._request), False
+            text, end = ask(self._session, self._settings.request(self._history), write)
+        except EngineError as error:
+            print()
+            if said:
+                self._history.append(Message(role="assistant", content="".join(said)))
+            elif error.code is not ErrorCode.WORKER_GONE and not self._lost:
+                self._history = before  # it cannot be answered, and would stand in the way of every other
+            raise
         print()
         _note(status_line(end))
-        answer = Message(role="assistant", content=text, x_ids=end.ids or None, x_tokenizer=end.tokenizer or None)
-        self._history += [question, answer]
         self._last = end
+        if text:
+            ids, tokenizer = end.ids or None, end.tokenizer or None
+            self._history.append(Message(role="assistant", content=text, x_ids=ids, x_tokenizer=tokenizer))
+        elif end.reason == "cancelled":
+            self._history = before
+
+    def _ask(self, line: str) -> None:
+        """Add a question; one without an answer is asked with it, as templates want turns to alternate."""
+        if self._history and self._history[-1].role == "user":
+            line = f"{self._history.pop().content}\n\n{line}"
+        self._history.append(Message(role="user", content=line))
 
     def _greet(self) -> None:
         target, draft = self._state.target, self._state.draft
         if target is not None:
             ahead = f"{draft.name} drafts" if draft is not None else "prompt lookup drafts"
             if not self._settings.speculation.enabled:
-                ahead = "speculation is off"
+                ahead = "speculation is off" + ("" if self._wanted else " (/speculation on)")
             _note(f"{target.name} answers, {ahead}. Context {target.n_ctx:,} tokens. /help lists the commands.")
 
     def _draft(self, name: str) -> None:
@@ -113,7 +142,7 @@ class Loop:
             self._check(wanted)
         self._state = self._session.set_draft(wanted)
         self._request = self._request.model_copy(update={"draft": wanted})
-        self._settings = self._settings.with_speculation(name != "none")
+        self._settings = self._settings.with_speculation(self._wanted and name != "none")
         self._greet()
 
     def _check(self, name: str) -> None:
@@ -128,7 +157,8 @@ class Loop:
         if word not in ("on", "off"):
             _note("Write /speculation on or /speculation off.")
             return
-        self._settings = self._settings.with_speculation(word == "on")
+        self._wanted = word == "on"
+        self._settings = self._settings.with_speculation(self._wanted)
         _note(f"Speculation is {word}.")
 
     def _seed(self, word: str) -> None:

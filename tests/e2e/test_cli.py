@@ -369,9 +369,12 @@ def test_a_conversation_with_every_command(conversation: Terminal) -> None:
         ("/speculation maybe", "on or"),
         ("/draft nosuch-model", "No model is called"),
         ("/draft some/file.gguf", "models add"),
+        ("/draft lookup", "speculation is off"),  # what was switched off stays off
+        ("/speculation on", "Speculation is on"),
         ("/draft lookup", "prompt lookup drafts"),
         ("/draft draft", "tiny llama drafts"),
         ("/draft none", "speculation is off"),
+        ("/draft draft", "tiny llama drafts"),
         ("/new", "new conversation"),
     ]:
         t.send(line + "\n")

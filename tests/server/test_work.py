@@ -65,6 +65,12 @@ async def ended(job: Job) -> None:
         pass
 
 
+async def until(true: Callable[[], bool]) -> None:
+    """Wait for something that happens on another thread."""
+    while not true():  # noqa: ASYNC110 - other threads set no event of this loop
+        await asyncio.sleep(0.005)
+
+
 def occupy(host: Host) -> threading.Event:
     """Keep the engine thread busy until the event is set."""
     gate = threading.Event()
@@ -103,8 +109,7 @@ def test_a_swap_that_is_cancelled_while_the_engine_is_busy_changes_nothing(folde
         swap = host.set_draft(DraftRequest(draft="draft.gguf"), "swap")
         pair = host._work.pair
         assert pair is not None
-        while not pair._offers:
-            await asyncio.sleep(0.005)
+        await until(lambda: bool(pair._offers))
         host.cancel("swap")
         with pytest.raises(EngineError) as caught:
             await ended(swap)
@@ -149,17 +154,15 @@ def test_measuring_leaves_the_memory_of_a_draft_that_a_reply_has_used(folder: Pa
 def test_a_cancel_that_comes_after_the_end_does_not_hit_the_next_job_of_that_id(folder: Path) -> None:
     async def talk(host: Host) -> None:
         await ended(host.reply(HELLO, "mine"))
-        while "mine" in host._jobs:
-            await asyncio.sleep(0.005)
+        await until(lambda: "mine" not in host._jobs)
         host.cancel("mine")
         await ended(host.reply(HELLO, "mine"))
         host.cancel("early")
+        gate = occupy(host)
+        early = host.reply(HELLO, "early")
+        gate.set()
         with pytest.raises(EngineError) as caught:
-            gate = occupy(host)
-            try:
-                await ended(host.reply(HELLO, "early"))
-            finally:
-                gate.set()
+            await ended(early)
         assert caught.value.code is ErrorCode.CANCELLED
 
     with_host(folder, talk)

@@ -1,0 +1,79 @@
+"""A conversation in the terminal whose engine dies, or that cannot be answered; worker and models are real."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from backend.cli_chat import Settings
+from backend.cli_loop import Loop
+from backend.cli_session import Session
+from backend.protocol import LoadOptions, LoadRequest, Sampling, Speculation
+from tests.tiny import tiny_llama
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Iterator[Loop]:
+    """A conversation in this process, its worker and models real."""
+    with Session({"good": tiny_llama(tmp_path / "good.gguf")}) as session:
+        request = LoadRequest(target="good", options=LoadOptions(n_ctx=512, threads=1))
+        settings = Settings(Sampling(temperature=1, seed=3), Speculation(), max_tokens=12)
+        yield Loop(session, request, session.load(request), settings)
+
+
+def kill_worker(loop: Loop) -> None:
+    supervisor = loop._session.client._supervisor
+    assert supervisor.endpoint is not None
+    os.kill(supervisor.endpoint.pid, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
+    assert supervisor.death(10) is not None
+
+
+def test_a_question_outlives_the_engine(loop: Loop) -> None:
+    kill_worker(loop)
+    loop._one("first")
+    assert [(m.role, m.content) for m in loop._history] == [("user", "first")]
+    loop._one("second")
+    question, answer = loop._history
+    assert question.content == "first\n\nsecond"
+    assert answer.role == "assistant"
+    assert answer.content
+
+
+def test_what_was_said_before_the_engine_died_is_kept(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    def show(text: str) -> None:
+        shown.append(text)
+        if len(shown) == 1:
+            kill_worker(loop)
+
+    monkeypatch.setattr("backend.cli_loop._write", show)
+    loop._settings = replace(loop._settings, max_tokens=400)
+    loop._one("first")
+    assert loop._lost
+    assert [m.role for m in loop._history] == ["user", "assistant"]
+    assert loop._history[1].content == "".join(shown) != ""
+
+
+def test_a_question_that_does_not_fit_is_not_in_the_way_of_the_next(loop: Loop) -> None:
+    loop._one("word " * 400)
+    assert loop._history == []
+    loop._one("hello")
+    assert [m.role for m in loop._history] == ["user", "assistant"]
+
+
+def test_another_draft_does_not_switch_on_what_was_switched_off(loop: Loop) -> None:
+    def enabled_after(line: str) -> bool:
+        loop._one(line)
+        return loop._settings.speculation.enabled
+
+    assert not enabled_after("/speculation off")
+    assert not enabled_after("/draft lookup")
+    assert enabled_after("/speculation on")
+    assert not enabled_after("/draft none")
+    assert enabled_after("/draft lookup")

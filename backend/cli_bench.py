@@ -80,11 +80,17 @@ def run(args: argparse.Namespace) -> int:
         except EngineError as error:
             if error.code is not ErrorCode.CANCELLED:
                 raise
-            code = _INTERRUPTED  # what was measured so far is still worth showing
-    _show(runs)
+            code = _INTERRUPTED
+        finally:  # however it ended, what was measured so far is worth keeping
+            _keep(args, state, runs)
+    return code
+
+
+def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> None:
+    """Write and show what was measured; first the file, as a closed pipe may end the showing."""
     if args.json is not None:
         args.json.write_text(json.dumps(_report(args, state, runs), ensure_ascii=False), encoding="utf-8")
-    return code
+    _show(runs)
 
 
 async def _measure(

@@ -36,7 +36,7 @@ class Context:
         flag: read by llama.cpp between graph nodes; set it to stop a decode within milliseconds.
 
     Raises:
-        EngineError: OUT_OF_MEMORY when the context cannot be allocated.
+        EngineError: OUT_OF_MEMORY when the context cannot be allocated; BAD_REQUEST for a combination that cannot be.
     """
 
     def __init__(
@@ -54,6 +54,12 @@ class Context:
         swa_full: bool,
         flag: CancelFlag,
     ) -> None:
+        if flash_attention == "off" and kv_type.startswith("q"):
+            raise EngineError(
+                ErrorCode.BAD_REQUEST,
+                f"A KV cache of type {kv_type} needs flash attention: switch it on, or choose f16.",
+                {"kv_type": kv_type},
+            )
         params = llama_cpp.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = n_ctx, n_batch, n_batch
         params.n_seq_max, params.kv_unified = n_seq, True

@@ -18,7 +18,7 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.context import Sequence
 from backend.engine.load import LoadedModel
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import Message, Sampling, Speculation
+from backend.protocol import LoadOptions, Message, Sampling, Speculation
 from backend.sampling.chain import Chain
 from tests import tiny
 from tests.engine.rig import COUNT, GREEDY, OFF, continued, fresh_row, kv_end, loaded, pair, request, say
@@ -286,6 +286,37 @@ def test_no_memory_for_a_context_is_said(smollm2: Path, repo_root: Path) -> None
     command = [sys.executable, "-c", NO_MEMORY, str(smollm2)]
     done = subprocess.run(command, cwd=repo_root, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.startswith("out_of_memory There is not enough memory for a context of 4194304 tokens"), done
+
+
+@pytest.mark.parametrize("kv_type", ["q8_0", "q4_0"])
+def test_a_quantised_cache_without_flash_attention_is_refused_in_words(smollm2: Path, kv_type: str) -> None:
+    """llama.cpp only says that the context could not be made (K10)."""
+    for cache in ("kv_type", "draft_kv_type"):
+        with (
+            pytest.raises(EngineError, match="needs flash attention") as caught,
+            pair(smollm2, smollm2, flash_attention="off", **{cache: kv_type}),
+        ):
+            pass
+        assert caught.value.code is ErrorCode.BAD_REQUEST
+
+
+def test_the_drafts_cache_has_its_own_type(smollm2: Path) -> None:
+    """f16 unless asked; a quantised one costs little acceptance here, and a collapse would show (K9)."""
+    assert LoadOptions().draft_kv_type == "f16"
+    with pair(smollm2, smollm2, draft_kv_type="q8_0", kv_type="f16") as both:
+        wanted = Speculation(source="draft", length=4)
+        assert say(both, COUNT, speculation=wanted, max_tokens=60).end.timings.acceptance > 0.8
+
+
+@pytest.mark.parametrize("folder", ["Модели", "模型", "ideographic\u3000space", "🦊 models", "é ü ñ"])
+def test_a_model_in_a_folder_of_any_name_loads(llama_file: Path, tmp_path: Path, folder: str) -> None:
+    """E14."""
+    (tmp_path / folder).mkdir()
+    path = tmp_path / folder / f"{folder}.gguf"
+    path.write_bytes(llama_file.read_bytes())
+    with loaded(path) as model:
+        assert model.info.file == f"{folder}.gguf"
+        model.context.sequence().read(TEXT)
 
 
 # -- K1, K2: the end of the context

@@ -17,10 +17,7 @@ from desktop.start import Desktop
 from desktop.store import Message
 from desktop.widgets.picker import Picker
 
-pytestmark = [
-    pytest.mark.starter,
-    pytest.mark.qt_log_ignore("This plugin does not support"),  # the offscreen platform's own
-]
+pytestmark = pytest.mark.starter
 TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
 PROMPT = "Write a Python function that returns the larger of two numbers, with type hints. Only the code."
 MINUTES = 60_000

@@ -110,7 +110,6 @@ def test_the_worker_argument_never_imports_qt(tandem_home: Path) -> None:
     assert "not by hand" in done.stderr
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_without_models_the_starter_pair_is_offered(
     qtbot: QtBot, tandem_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

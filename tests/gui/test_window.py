@@ -31,7 +31,6 @@ from desktop.start import Desktop
 from tests.gui.scripted import ScriptedEngine
 
 MakeDesktop = Callable[[ScriptedEngine], Desktop]
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen platform's own
 LONG = "First words.\n\n```python\nx = 1\n```\n\n" + "More words follow here. " * 60
 
 

@@ -15,7 +15,7 @@ from backend.protocol import MODELS_VARIABLE
 from desktop.settings import NONE
 from desktop.start import Desktop
 
-pytestmark = [pytest.mark.model, pytest.mark.qt_log_ignore("This plugin does not support")]
+pytestmark = pytest.mark.model
 MINUTE = 60_000
 
 

@@ -1,9 +1,16 @@
-"""Making a cheaper or a fuller copy of a model file with llama.cpp's own quantizer."""
+"""Making a cheaper or a fuller copy of a model file with llama.cpp's own quantizer.
+
+The quantizer cannot be interrupted, and a large model takes minutes: it runs in a process of its own that can be ended.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import llama_cpp
@@ -12,6 +19,7 @@ from backend.engine import native
 from backend.engine.cancel import CancelFlag
 from backend.engine.devices import default_threads
 from backend.errors import EngineError, ErrorCode
+from backend.library.gguf import read_model, split_parts
 
 FILE_TYPES = {
     "F16": llama_cpp.LLAMA_FTYPE_MOSTLY_F16,
@@ -29,42 +37,43 @@ _PURE = {"Q4_0", "Q4_1", "BF16", "F16"}
 """Types whose copies leave no tensor in another type, the output matrix included: what makes a draft cheap."""
 
 
+_LOOK_EVERY = 0.2
+"""Seconds between two looks at the flag and at how much is written."""
+
+
 def quantize(
     source: Path, destination: Path, type_name: str, progress: Callable[[float], None], flag: CancelFlag
 ) -> None:
-    """Write a copy of ``source`` in another type; nothing half-written is left behind.
+    """Write a copy of ``source`` in another type; nothing half-written is left behind, also by an exception.
 
     Args:
         source: GGUF file; already quantized ones are allowed (their losses stay).
         destination: where the copy goes; replaced only when complete.
         type_name: one of :data:`FILE_TYPES`.
-        progress: called with an estimated fraction, twice a second.
-        flag: checked before and after; llama.cpp cannot be interrupted in between, so a cancelled copy is deleted.
+        progress: called with an estimated fraction, a few times a second.
+        flag: ends it within a fraction of a second.
 
     Raises:
-        EngineError: BAD_REQUEST for an unknown type, DISK_FULL, LOAD_FAILED with the engine's reason, CANCELLED.
+        EngineError: BAD_REQUEST for an unknown type, what is wrong with the source, NOT_WRITABLE, DISK_FULL,
+            LOAD_FAILED with the engine's reason, CANCELLED.
     """
     if type_name not in FILE_TYPES:
         raise EngineError(
             ErrorCode.BAD_REQUEST,
             f"{type_name} is not a type that can be written. Choose one of {', '.join(FILE_TYPES)}.",
         )
-    flag.check()
+    read_model(files := split_parts(source))
+    size = sum(file.stat().st_size for file in files)
     part = destination.with_name(destination.name + ".part")
-    params = llama_cpp.llama_model_quantize_default_params()
-    params.nthread = default_threads()
-    params.ftype = FILE_TYPES[type_name]
-    params.allow_requantize = True
-    params.pure = type_name in _PURE
-    done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(part, source.stat().st_size, progress, done), daemon=True)
-    watcher.start()
+    flag.check()
     try:
-        with native.collect_errors() as errors:
-            code = llama_cpp.llama_model_quantize(str(source).encode(), str(part).encode(), params)
-        flag.check()
+        _check_writable(part)
+        with _process(source, part, type_name) as answer:
+            while not answer.poll(_LOOK_EVERY):
+                flag.check()
+                progress(min(0.99, part.stat().st_size / max(1, size)))
+            code, said = _received(answer)
         if code:
-            said = " ".join(errors)
             full = "write" in said.lower() or "space" in said.lower()
             raise EngineError(
                 ErrorCode.DISK_FULL if full else ErrorCode.LOAD_FAILED,
@@ -72,13 +81,67 @@ def quantize(
             )
         part.replace(destination)
     finally:
-        done.set()
-        watcher.join()
         part.unlink(missing_ok=True)
     progress(1.0)
 
 
-def _watch(part: Path, size: int, progress: Callable[[float], None], done: threading.Event) -> None:
-    while not done.wait(0.5):
-        if part.exists():
-            progress(min(0.99, part.stat().st_size / max(1, size)))
+@contextmanager
+def _process(source: Path, part: Path, type_name: str) -> Iterator[Connection]:
+    """The quantizer at work, and where its answer comes from; it is gone afterwards, finished or not."""
+    spawn = multiprocessing.get_context("spawn")
+    answer, its_end = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=_write_copy, args=(source, part, type_name, its_end), daemon=True)
+    with _sigint_ignored():  # the process inherits it: Ctrl-C is for this one, which ends that one
+        process.start()
+    its_end.close()
+    try:
+        yield answer
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        answer.close()
+
+
+def _received(answer: Connection) -> tuple[int, str]:
+    try:
+        code, said = answer.recv()
+    except EOFError:
+        return 1, "the engine stopped itself"
+    return int(code), str(said)
+
+
+def _write_copy(source: Path, part: Path, type_name: str, answer: Connection) -> None:
+    """The other process."""
+    native.install_log(lambda _level, _text: None)
+    params = llama_cpp.llama_model_quantize_default_params()
+    params.nthread = default_threads()
+    params.ftype = FILE_TYPES[type_name]
+    params.allow_requantize = True
+    params.pure = type_name in _PURE
+    with native.collect_errors() as errors:
+        code = llama_cpp.llama_model_quantize(str(source).encode(), str(part).encode(), params)
+    answer.send((code, " ".join(errors)))
+
+
+@contextmanager
+def _sigint_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # only that one may, and only that one gets Ctrl-C
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _check_writable(part: Path) -> None:
+    try:
+        part.touch()
+    except OSError as error:
+        raise EngineError(
+            ErrorCode.NOT_WRITABLE,
+            f"{part.parent} cannot be written to ({error.strerror}); choose another place.",
+            {"path": str(part.parent)},
+        ) from error

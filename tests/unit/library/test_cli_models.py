@@ -11,8 +11,10 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.tiny import tiny_llama
 from tests.unit.library.files import write_gguf, write_wheels
 
 OWN = """
@@ -140,3 +142,34 @@ def test_requantize(models_folder: Path, tmp_path: Path, smollm2: Path) -> None:
     same = tandem("requantize", smollm2, "q8_0", smollm2)
     assert same.returncode == 1
     assert "overwrite" in same.stderr
+
+
+@pytest.mark.parametrize(("name", "says"), [("text.gguf", "GGUF"), ("good.gguf", "cannot be written to")])
+def test_requantize_says_what_is_wrong(models_folder: Path, tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "text.gguf").write_text("this is not a model" * 100)
+    tiny_llama(tmp_path / "good.gguf")
+    done = tandem("requantize", tmp_path / name, "q8_0", tmp_path / "no" / "copy.gguf")
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert says in line
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
+def test_ctrl_c_ends_a_requantize_at_once(models_folder: Path, tmp_path: Path) -> None:
+    """As a terminal sends it: to every process of the command. The quantizer is made to last for ever."""
+    source = tiny_llama(tmp_path / "big.gguf", n_vocab=20_000, n_embd=512, n_layer=1)
+    out = tmp_path / "copy.gguf"
+    command = [sys.executable, "-m", "backend.cli", "models", "requantize", source, "q2_k", out]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    part = tmp_path / "copy.gguf.part"
+    while not (part.exists() and part.stat().st_size):
+        assert process.poll() is None
+        time.sleep(0.002)
+    (quantizer,) = (p for p in psutil.Process(process.pid).children() if "spawn_main" in " ".join(p.cmdline()))
+    quantizer.suspend()
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert not quantizer.is_running()
+    assert [path.name for path in tmp_path.glob("*.gguf*")] == ["big.gguf"]

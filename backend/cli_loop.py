@@ -132,6 +132,8 @@ class Loop:
             if not self._settings.speculation.enabled:
                 ahead = "speculation is off" + ("" if self._wanted else " (/speculation on)")
             _note(f"{target.name} answers, {ahead}. Context {target.n_ctx:,} tokens. /help lists the commands.")
+            if target.template_note:
+                _note(target.template_note)
 
     def _draft(self, name: str) -> None:
         if not name:

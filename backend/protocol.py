@@ -314,6 +314,8 @@ class ModelInfo(BaseModel):
     template_variables: list[str] = []
     """Variables that the chat template reads, beside the standard ones (``enable_thinking``, …)."""
     has_template: bool = True
+    template_note: str = ""
+    """What a person should know about how the prompt is made; empty when there is nothing."""
 
 
 class CostTable(BaseModel):

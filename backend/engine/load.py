@@ -57,6 +57,7 @@ class LoadedModel:
                 "truncate_note": truncate_note,
                 "template_variables": self.template.variables,
                 "has_template": not self.template.fallback,
+                "template_note": self.template.note,
             }
         )
 

@@ -53,23 +53,23 @@ class ChatTemplate:
     def __init__(self, source: str | None, vocab: Vocab, seconds: float = 2.0) -> None:
         self.fallback = not (source and source.strip())
         """The file has no template and the ChatML form is used."""
-        self.system_merged = False
-        """The last rendering put the system prompt before the first user message: the template takes none."""
         self._source = CHATML if self.fallback or source is None else source
         self._vocab = vocab
         self._seconds = seconds
         self._sandbox = Sandbox()
         self._lock = threading.Lock()  # the sandbox's allowance is for one rendering at a time
 
-    @property
-    def notes(self) -> list[str]:
-        """What a person should know about how the prompt is made."""
-        notes = []
+    @cached_property
+    def note(self) -> str:
+        """What a person should know about how the prompt is made; empty when there is nothing."""
         if self.fallback:
-            notes.append("The model file has no chat template: the common ChatML form is used.")
-        if self.system_merged:
-            notes.append("This model takes no system prompt: it was put before the first user message.")
-        return notes
+            return "The model file has no chat template: the common ChatML form is used."
+        turns = [Turn("system", "s"), Turn("user", "u")]
+        try:
+            merged = self._render_or_merge(turns, {})[1] is not turns
+        except EngineError:  # said when it is used
+            return ""
+        return "This model takes no system prompt: it is put before the first user message." if merged else ""
 
     @cached_property
     def error(self) -> EngineError | None:
@@ -159,16 +159,13 @@ class ChatTemplate:
 
     def _render_or_merge(self, turns: Sequence[Turn], kwargs: Mapping[str, Any]) -> tuple[str, Sequence[Turn]]:
         """Render; where the template refuses a system prompt, put it before the first user message (Gemma's way)."""
-        self.system_merged = False
         try:
             return self._render(turns, kwargs), turns
         except EngineError as exc:
             merged = _merge_system(turns) if exc.details.get("reason") == "refused" else None
             if merged is None:
                 raise
-        rendered = self._render(merged, kwargs)
-        self.system_merged = True
-        return rendered, merged
+        return self._render(merged, kwargs), merged
 
     def _render(self, turns: Sequence[Turn], kwargs: Mapping[str, Any]) -> str:
         values = {

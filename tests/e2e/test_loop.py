@@ -77,3 +77,11 @@ def test_another_draft_does_not_switch_on_what_was_switched_off(loop: Loop) -> N
     assert enabled_after("/speculation on")
     assert not enabled_after("/draft none")
     assert enabled_after("/draft lookup")
+
+
+def test_how_the_prompt_is_made_is_said_where_it_is_unusual(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Session({"bare": tiny_llama(tmp_path / "bare.gguf", template=None)}) as session:
+        request = LoadRequest(target="bare", options=LoadOptions(n_ctx=512, threads=1))
+        loop = Loop(session, request, session.load(request), Settings(Sampling(), Speculation()))
+        loop._greet()
+    assert "no chat template" in capsys.readouterr().err

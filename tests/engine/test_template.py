@@ -71,7 +71,7 @@ def test_qwen25(starter_draft: Path, qwen: Vocab) -> None:
     )
     assert template.render(HELLO) == text
     assert template.variables == []
-    assert template.notes == []
+    assert template.note == ""
     assert template.render(HELLO[1:2]).startswith("<|im_start|>system\nYou are Qwen")
 
 
@@ -96,9 +96,7 @@ def test_llama3_style_trims_and_has_a_variable(qwen: Vocab) -> None:
 def test_gemma_style_gets_the_system_prompt_in_the_first_user_message(gemma: Vocab) -> None:
     template = ChatTemplate(templates.GEMMA3, gemma)
     assert template.render(HELLO).startswith("<bos><start_of_turn>user\nBe brief.\n\nHello<end_of_turn>\n")
-    assert "takes no system prompt" in template.notes[0]
-    template.render(HELLO[1:])
-    assert template.notes == []
+    assert "takes no system prompt" in template.note
 
 
 def test_a_refusal_that_is_not_about_the_system_prompt_is_told(gemma: Vocab) -> None:
@@ -138,7 +136,7 @@ def test_unknown_variables_are_refused_and_the_known_named(qwen: Vocab) -> None:
 def test_no_template_means_chatml_and_a_note(source: str | None, qwen: Vocab) -> None:
     template = ChatTemplate(source, qwen)
     assert template.fallback
-    assert "ChatML" in template.notes[0]
+    assert "ChatML" in template.note
     assert template.render([says("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
     assert qwen.eos in template.prompt_tokens([says("user", "a")])
 

@@ -15,6 +15,7 @@ from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_opt
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, Message, ReplyRequest, Sampling, Speculation, State
+from backend.text import encode_text
 
 _INTERRUPTED = 130
 
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     prompt = _prompt(args)
     if prompt is None and args.json:
         raise EngineError(ErrorCode.BAD_REQUEST, "--json needs a prompt; give one as the last argument or on stdin.")
-    check_text(args.system, "The system prompt")
+    encode_text(args.system, "The system prompt")
     choice = choose_pair(args.target, args.draft)
     settings = _settings(args, choice)
     for note in choice.notes:
@@ -120,20 +121,6 @@ def ask(session: Session, request: ReplyRequest, write: Callable[[str], None]) -
     return session.run(work(), lambda: session.client.cancel(job))
 
 
-def check_text(text: str, what: str) -> None:
-    """Refuse what is no text: bytes of a command line that were not valid UTF-8 arrive as half characters."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = ord(text[error.start])
-        raise EngineError(
-            ErrorCode.BAD_REQUEST,
-            f"{what} is not valid text: it holds half of a character (U+{half:04X} at position {error.start}); "
-            "remove it.",
-            {"position": error.start},
-        ) from None
-
-
 def _prompt(args: argparse.Namespace) -> str | None:
     """The prompt of the command line or of a pipe; None = a conversation."""
     given: str | None = args.prompt
@@ -141,7 +128,7 @@ def _prompt(args: argparse.Namespace) -> str | None:
         return None
     if given is None or given == "-":
         given = _read_stdin()
-    check_text(given, "The prompt")
+    encode_text(given, "The prompt")
     if not given.strip():
         raise EngineError(ErrorCode.BAD_REQUEST, "The prompt is empty; write something to answer.")
     return given

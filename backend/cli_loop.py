@@ -6,13 +6,14 @@ import contextlib
 import sys
 from collections.abc import Callable
 
-from backend.cli_chat import Settings, ask, check_text
+from backend.cli_chat import Settings, ask
 from backend.cli_figures import stats, status_line
 from backend.cli_pair import NO_DRAFT, is_path
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.library.library import Library
 from backend.protocol import Finished, LoadRequest, Message, State
+from backend.text import encode_text
 
 _HELP = """\
 /draft ID|lookup|none   another draft, or prompt lookup, or none
@@ -89,7 +90,7 @@ class Loop:
                 _note("The engine starts again with your next message; what was said is kept.")
 
     def _say(self, line: str) -> None:
-        check_text(line, "The message")
+        encode_text(line, "The message")
         before = list(self._history)
         self._ask(line)
         said: list[str] = []

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
+from backend.errors import EngineError, ErrorCode
+
 Payload = TypeVar("Payload")
 
 
@@ -206,3 +208,24 @@ class TextStream(Generic[Payload]):
         self._text = ""
         self._held.clear()
         return Released(text, tokens, stopped=True, dropped=dropped)
+
+
+def encode_text(text: str, what: str = "The text") -> bytes:
+    """UTF-8 of a text that came from outside.
+
+    Args:
+        text: what JSON or a command line held: it may be no text.
+        what: names it in the error.
+
+    Raises:
+        EngineError: BAD_REQUEST for half of a surrogate pair, which passes JSON but has no encoding.
+    """
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(text[error.start]):04X}"
+        raise EngineError(
+            ErrorCode.BAD_REQUEST,
+            f"{what} holds half of a character ({half}), which no model can read; remove it.",
+            {"field": what, "character": half, "position": error.start},
+        ) from None

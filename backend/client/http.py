@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 
 from backend.errors import EngineError, ErrorCode
+from backend.text import encode_text
 from backend.wire import to_json
 
 _MAX_EVENT = 64 * 1024 * 1024
@@ -118,15 +119,7 @@ class Http:
 def _encode(body: Any) -> bytes | None:
     if body is None:
         return None
-    try:
-        return to_json(body).encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = ord(error.object[error.start])
-        raise EngineError(
-            ErrorCode.BAD_REQUEST,
-            f"The text holds half of a character (U+{half:04X}), which no model can read; remove it.",
-            {"character": f"U+{half:04X}"},
-        ) from None
+    return encode_text(to_json(body))
 
 
 def _object(content: bytes) -> dict[str, Any]:

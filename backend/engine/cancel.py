@@ -32,10 +32,6 @@ class CancelFlag:
         """Ask for a stop."""
         self._byte[0] = b"\1"
 
-    def clear(self) -> None:
-        """Take the request back."""
-        self._byte[0] = b"\0"
-
     def is_set(self) -> bool:
         """Whether a stop was asked for."""
         return self._byte[0] != b"\0"

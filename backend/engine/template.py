@@ -16,9 +16,10 @@ from jinja2 import Template, TemplateSyntaxError, meta, nodes
 
 from backend.engine.prompt import Turn, find_parts, neutralize, own_ids, tokenize_parts
 from backend.engine.sandbox import LimitExceededError, Sandbox, TemplateRefusedError, run_limited
-from backend.engine.vocab import Vocab, encode_text
+from backend.engine.vocab import Vocab
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message
+from backend.text import encode_text
 
 CHATML = (
     "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}"

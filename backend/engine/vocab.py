@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import llama_cpp.llama_cpp as ll
 
 from backend.errors import EngineError, ErrorCode
+from backend.text import encode_text
 
 MAX_SIZE_DIFFERENCE = 128
 FIRST_CHECKED_ID = 5
@@ -43,7 +44,6 @@ class Vocab:
             )
         self.bos = _id_or_none(ll.llama_vocab_bos(self._ptr))
         self.eos = _id_or_none(ll.llama_vocab_eos(self._ptr))
-        self.eot = _id_or_none(ll.llama_vocab_eot(self._ptr))
         self.add_bos = bool(ll.llama_vocab_get_add_bos(self._ptr))
         self.add_eos = bool(ll.llama_vocab_get_add_eos(self._ptr))
         self._pieces: list[bytes | None] = [None] * self.n_vocab
@@ -144,24 +144,6 @@ class Vocab:
                 return buffer.raw[:n]
             size = -n
         raise EngineError(ErrorCode.BUG, f"The text of token {token} could not be read.", {"token": token})
-
-
-def encode_text(text: str) -> bytes:
-    """UTF-8 of a text that came from outside.
-
-    Raises:
-        EngineError: BAD_REQUEST for half of a surrogate pair, which no encoding has.
-    """
-    try:
-        return text.encode()
-    except UnicodeEncodeError as exc:
-        half = ord(text[exc.start])
-        raise EngineError(
-            ErrorCode.BAD_REQUEST,
-            f"The text holds half a character (U+{half:04X}, a lone surrogate) at position {exc.start}:"
-            " remove it or paste the text again.",
-            {"position": exc.start, "code_point": half},
-        ) from None
 
 
 def check_draft(target: Vocab, draft: Vocab) -> None:

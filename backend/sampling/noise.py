@@ -46,8 +46,3 @@ def gumbel(key: int, tokens: NDArray[np.uint64]) -> NDArray[np.float64]:
     np.log(u, out=u)
     np.negative(u, out=u)
     return u
-
-
-def derive_seed(seed: int, branch: int) -> int:
-    """An independent seed for branch ``branch`` of the same request (n > 1 answers)."""
-    return _mix((_mix(seed & _MASK) + (branch + 1) * _GOLDEN) & _MASK) >> 1

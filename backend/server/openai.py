@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message, ReplyRequest, Sampling, Speculation
+from backend.text import encode_text
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -218,15 +219,7 @@ def _refuse_unsupported(body: dict[str, Any]) -> None:
 def _check_texts(value: Any, where: str) -> None:
     """Lone surrogates pass JSON but are no text: no tokenizer can encode them."""
     if isinstance(value, str):
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            code = ord(value[error.start])
-            bad(
-                f"{where} holds half of a character (U+{code:04X} at position {error.start}); remove it.",
-                field=where,
-                position=error.start,
-            )
+        encode_text(value, where)
     elif isinstance(value, dict):
         for key, item in value.items():
             _check_texts(key, where)

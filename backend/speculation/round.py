@@ -7,7 +7,7 @@ The caller has read the prompt into the target and hands over the row of its las
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -93,13 +93,8 @@ class Rounds:
         self.history.append(verdict.token)
         return Round(0, start, [Emitted(verdict.token, "plain", verdict.margin, 0)], "plain", row[None, :])
 
-    def __iter__(self) -> Iterator[Round]:
-        """Round after round; needs :meth:`first` to have been called."""
-        while True:
-            yield self.round()
-
     def round(self) -> Round:
-        """One round."""
+        """One round; needs :meth:`first` to have been called."""
         began = time.perf_counter()
         if self._index == 0:  # not before the first token was out: a long prompt takes a while to index
             for source in self.sources:

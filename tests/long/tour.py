@@ -77,7 +77,7 @@ class Tour:
         self.seed()
         desktop.engine.choose_draft(AUTOMATIC)
         self.settle(1)
-        self.until(lambda: desktop.engine.mode == "up")
+        self.until(lambda: not desktop.engine.busy)
         self.send(EXAMPLES[0].prompt)
         self.until(lambda: not desktop.conversation.running)
         self.picture("edit")
@@ -122,10 +122,12 @@ class Tour:
         return messages[-1].content if messages else ""
 
     def seed(self) -> None:
-        """The same pictures every time."""
+        """The same pictures every time, and no endless reply."""
         chat = self.desktop.conversation.chat_settings
         sampling = chat.sampling.model_copy(update={"seed": 7})
-        self.desktop.conversation.set_chat_settings(chat.model_copy(update={"sampling": sampling}))
+        self.desktop.conversation.set_chat_settings(
+            chat.model_copy(update={"sampling": sampling, "max_tokens": 400})
+        )
 
     def send(self, text: str) -> None:
         """Write and send."""
@@ -151,7 +153,7 @@ class Tour:
             self.app.processEvents()
             time.sleep(0.005)
 
-    def until(self, done: Callable[[], bool], seconds: float = 300) -> None:
+    def until(self, done: Callable[[], bool], seconds: float = 900) -> None:
         """Go on once ``done``."""
         end = time.monotonic() + seconds
         while not done():

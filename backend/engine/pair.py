@@ -150,9 +150,7 @@ class Pair:
         generation = self.generation(request, self.target.context.sequence(), prompt, budget, timings)
         yield generation.first(row[-1])
         while generation.reason is None:
-            switched_on = generation.rounds.policy.enabled and not generation.rounds.sources
-            if self.take_offers() or switched_on:
-                self.renew_sources(generation)
+            self._follow_settings(generation, request)
             try:
                 yield generation.step()
             except EngineError as error:
@@ -231,7 +229,7 @@ class Pair:
             seed = secrets.randbits(53) if request.sampling.seed is None else request.sampling.seed
         fixed = speculation or request.speculation
         settings = fixed or self.speculation
-        rule = make_rule(Chain(request.sampling), settings.rule, seed)
+        rule = make_rule(Chain(request.sampling), settings.rule, seed, len(prompt))
         start = len(prompt)
         history = list(prompt)
         policy = Policy(
@@ -268,6 +266,16 @@ class Pair:
         rounds.sources[:] = self._sources(rounds.rule)
         for source in rounds.sources:
             source.begin(rounds.history)
+
+    def _follow_settings(self, generation: Generation, request: ReplyRequest) -> None:
+        """Between rounds: another draft, speculation switched on, another rule (each token is exact under either)."""
+        rounds, settings = generation.rounds, request.speculation or self.speculation
+        switched_on = settings.enabled and not rounds.sources
+        rule = make_rule(Chain(request.sampling), settings.rule, generation.seed, len(rounds.history))
+        if another := type(rule) is not type(rounds.rule):
+            rounds.rule = rule
+        if self.take_offers() or switched_on or another:
+            self.renew_sources(generation)
 
     def note(self, generation: Generation) -> str:
         """Why speculation did nothing, where it was wanted and did nothing, or why the draft sat out."""

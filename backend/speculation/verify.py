@@ -135,10 +135,10 @@ class Randomness(Protocol):
 
 
 class GeneratorRandomness:
-    """:class:`Randomness` from a seeded numpy generator."""
+    """:class:`Randomness` from a numpy generator, seeded by request and by where in the text its use begins."""
 
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.Generator(np.random.PCG64(seed))
+    def __init__(self, seed: int, position: int = 0) -> None:
+        self._rng = np.random.Generator(np.random.PCG64([seed, position]))
 
     def bernoulli(self, p: float) -> bool:
         """See :class:`Randomness`."""
@@ -198,8 +198,8 @@ def _aligned(law: Law, onto: Law) -> NDArray[np.float64]:
     return np.where(found, np.exp(law.logp[order][at]), 0.0)
 
 
-def make_rule(chain: Chain, name: str, seed: int) -> Rule:
-    """The rule for a request: greedy at temperature 0, else the named one."""
+def make_rule(chain: Chain, name: str, seed: int, position: int = 0) -> Rule:
+    """The rule for a request, in use from ``position`` on: greedy at temperature 0, else the named one."""
     if chain.greedy:
         return Greedy(chain)
-    return Coupled(chain, seed) if name == "coupled" else Rejection(chain, GeneratorRandomness(seed))
+    return Coupled(chain, seed) if name == "coupled" else Rejection(chain, GeneratorRandomness(seed, position))

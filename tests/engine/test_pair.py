@@ -400,6 +400,22 @@ def test_speculation_switched_during_a_reply_takes_effect_from_the_next_round(sm
     same_up_to_near_ties(say(smol, COUNT, speculation=OFF, max_tokens=60), reply)
 
 
+def test_the_rule_changed_during_a_reply_takes_effect_from_the_next_round(smol: Pair) -> None:
+    smol.speculation = DRAFT_4
+    switches: list[int] = []
+
+    def each(event: Any, reply: Reply) -> None:
+        if isinstance(event, Delta) and len(reply.deltas) == 4:
+            smol.speculation = DRAFT_4.model_copy(update={"rule": "rejection"})
+            switches.append(len(reply.rounds))
+
+    sampling = Sampling(temperature=0.7, seed=3)
+    reply = say(smol, COUNT, sampling=sampling, max_tokens=40, ignore_eos=True, each=each)
+    by_rule = [all((t.margin is None) == (t.round >= switches[0]) for t in d.tokens) for d in reply.deltas]
+    assert all(by_rule), "coupled choices have a lead, rejection's have none"
+    assert reply.end.timings.draft_n_accepted > 10
+
+
 def test_a_requests_own_settings_are_not_touched_by_the_switch(smol: Pair) -> None:
     smol.speculation = OFF
     assert say(smol, COUNT, speculation=DRAFT_4, max_tokens=20).end.timings.draft_n > 0

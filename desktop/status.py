@@ -65,4 +65,5 @@ def _resting(state: State) -> str:
         return state.draft_note
     if state.draft is None and state.speculation.source == "draft":
         return "Ready, no draft model"
-    return state.why or "Ready"
+    # a comparison ends with its plain side, whose reason must not be read as the setting
+    return state.why if state.why and "is off" not in state.why else "Ready"

@@ -9,6 +9,7 @@ from desktop.figures import MISSING, context, count, figures, footer, memory, sp
 from desktop.models.choices import ADD_FILE, draft_rows, target_rows
 from desktop.models.titles import LONGEST, title_from
 from desktop.status import lead
+from tests.gui.scripted import model
 
 
 def reply() -> Timings:
@@ -82,6 +83,7 @@ def test_titles_are_first_words() -> None:
             {"running": True, "drafted": True, "state": State(speculation=Speculation(enabled=False))},
         ),
         ("No model loaded", {}),
+        ("Ready", {"state": State(target=model("t"), why="speculation is off")}),
     ],
 )
 def test_the_status_line_says_what_happens(words: str, arguments: dict[str, object]) -> None:

@@ -125,9 +125,7 @@ class Tour:
         """The same pictures every time, and no endless reply."""
         chat = self.desktop.conversation.chat_settings
         sampling = chat.sampling.model_copy(update={"seed": 7})
-        self.desktop.conversation.set_chat_settings(
-            chat.model_copy(update={"sampling": sampling, "max_tokens": 400})
-        )
+        self.desktop.conversation.set_chat_settings(chat.model_copy(update={"sampling": sampling, "max_tokens": 400}))
 
     def send(self, text: str) -> None:
         """Write and send."""

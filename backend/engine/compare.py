@@ -79,6 +79,7 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
         seed = runs[side].seed
         if side == "plain":  # its sources would cut the draft's memory back to where the plain side is
             runs[side].rounds.sources.clear()
+            runs[side].on_round = lambda _: None  # what speculation does is the other side's to tell
         return runs[side]
 
     try:

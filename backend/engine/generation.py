@@ -61,7 +61,7 @@ class Generation:
         self._ends = frozenset() if ignore_eos else vocab.eog
         self._plain_ms = plain_ms
         self._decode_seconds = decode_seconds
-        self._on_round = on_round
+        self.on_round = on_round
         self._ended_by_token = False
         self._before = timings.request_ms
         self._ran = 0.0
@@ -125,7 +125,7 @@ class Generation:
         speculated = done.proposal is not None and done.proposal.drafted > 0
         t.baseline_ms += len(done.emitted) * (plain_ms or 0.0) if speculated else t.predicted_ms - before
         t.plain_ms = plain_ms
-        self._on_round(self._why(done))
+        self.on_round(self._why(done))
         return replace(delta, timings=copy_timings(t))
 
     def _why(self, done: Round) -> str:

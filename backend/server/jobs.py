@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-_LOOK_EVERY = 0.005
+_LOOK_EVERY = 0.01
 """Seconds between two looks at a running job's events: less than a frame of a screen."""
 
 

@@ -271,9 +271,10 @@ class Pair:
         """Between rounds: another draft, speculation switched on, another rule (each token is exact under either)."""
         rounds, settings = generation.rounds, request.speculation or self.speculation
         switched_on = settings.enabled and not rounds.sources
-        rule = make_rule(Chain(request.sampling), settings.rule, generation.seed, len(rounds.history))
-        if another := type(rule) is not type(rounds.rule):
-            rounds.rule = rule
+        another = rounds.rule.name not in ("greedy", settings.rule)
+        if another:
+            chain = Chain(request.sampling)
+            rounds.rule = make_rule(chain, settings.rule, generation.seed, len(rounds.history))
         if self.take_offers() or switched_on or another:
             self.renew_sources(generation)
 

@@ -16,6 +16,9 @@ from backend.sampling.chain import Law
 
 Rows = NDArray[np.float32]
 
+SMALL_READ = 8
+"""Unseen tokens up to here a draft reads along with its first step; more is an investment, made slice by slice."""
+
 
 class Model(Protocol):
     """A model with a KV cache over one sequence of tokens."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backend.protocol import Speculation
-from backend.speculation.contracts import GoOn, Proposal, Source
+from backend.speculation.contracts import SMALL_READ, GoOn, Proposal, Source
 from backend.speculation.cost import PassCosts
 
 LONGEST = 16
@@ -21,8 +21,6 @@ LAST_TOKEN = "last token"
 """Reason of a round that only one token may come of; it says nothing about the reply before it."""
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
-_SMALL_READ = 8
-"""Unseen tokens up to here are read along with the draft; more is an investment."""
 _PROBE_SHARE = 0.02
 _RECHECK = 50
 """Rounds after which a plain pass is taken to measure what speculation is compared with."""
@@ -122,11 +120,11 @@ class Policy:
             if not expected:
                 continue
             unseen = source.unseen(history)
-            rate, k = self._best(source, expected, min(max(unseen, 1), _SMALL_READ))
+            rate, k = self._best(source, expected, min(max(unseen, 1), SMALL_READ))
             if rate <= best:
                 reason = self._why_not(source, expected, unseen)
                 continue
-            if unseen > _SMALL_READ and not self._worth_reading(source, unseen, rate, max(best, plain)):
+            if unseen > SMALL_READ and not self._worth_reading(source, unseen, rate, max(best, plain)):
                 reason = "reading the prompt with the draft would cost more than it saves"
                 continue
             best = rate
@@ -186,7 +184,7 @@ class Policy:
             if self._probing or self._budget >= source.cost(2, unseen) + check:
                 # what was missed is read a slice a round: a probe begun goes on until something was drafted
                 self._budget = self._budget - source.cost(2, 1) - check if self._probing else 0.0
-                self._probing = unseen > _SMALL_READ
+                self._probing = unseen > SMALL_READ
                 return Plan(source, 2, reason="probing the draft")
         return None
 

@@ -47,6 +47,7 @@ CAP = 99.0
 class Rule(Protocol):
     """How a token is chosen from the target's row, and how a draft token is judged against it."""
 
+    name: str
     may_drop: bool
     """Whether drafted tokens may be dropped after they were seen."""
 
@@ -75,6 +76,7 @@ class _ChainRule:
 class Greedy(_ChainRule):
     """Temperature 0."""
 
+    name = "greedy"
     may_drop = True
 
     def choose(self, row: Row, history: Sequence[int], position: int) -> Verdict:
@@ -96,6 +98,7 @@ class Greedy(_ChainRule):
 class Coupled(_ChainRule):
     """Position-keyed Gumbel noise shared by target and draft."""
 
+    name = "coupled"
     may_drop = True
 
     def __init__(self, chain: Chain, seed: int) -> None:
@@ -153,6 +156,7 @@ class GeneratorRandomness:
 class Rejection(_ChainRule):
     """Speculative sampling with min(1, p/q)."""
 
+    name = "rejection"
     may_drop = False
 
     def __init__(self, chain: Chain, randomness: Randomness) -> None:

@@ -12,12 +12,10 @@ from collections.abc import Callable, Collection, Sequence
 from backend.errors import EngineError, ErrorCode
 from backend.sampling.chain import Row
 from backend.speculation.calibration import MarginLogistic
-from backend.speculation.contracts import GoOn, Model, Proposal
+from backend.speculation.contracts import SMALL_READ, GoOn, Model, Proposal
 from backend.speculation.cost import PassCosts
 from backend.speculation.verify import Rule
 
-_SMALL_READ = 8
-"""Unseen tokens read along with the first draft step."""
 _SLICE = 64
 """Prompt tokens read in one round."""
 
@@ -118,7 +116,7 @@ class DraftModel:
             fed = out.read
             while row is not None:
                 draw = self._rule.draft(row[: self._width], history, len(history))
-                if fed <= _SMALL_READ:  # the whole step: an unfiltered row takes longer to draw from than to compute
+                if fed <= SMALL_READ:  # the whole step: an unfiltered row takes longer to draw from than to compute
                     self._costs.observe(fed, 1e3 * (time.perf_counter() - began))
                 expected = self._calibration(draw.margin)
                 # the rejection rule forbids dropping a drawn token: there this decision, made before the draw, is final
@@ -151,7 +149,7 @@ class DraftModel:
         if max(missed) >= self._model.n_vocab:
             self.failed = "this reply contains a token that the draft does not have"
             return None
-        if len(missed) <= _SMALL_READ:
+        if len(missed) <= SMALL_READ:
             out.read = len(missed)
             first: Row = self._model.read(missed)[-1]
             return first

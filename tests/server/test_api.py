@@ -420,7 +420,8 @@ def test_events_carry_states_and_rounds(loaded: Worker) -> None:
         while not states:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         began = time.monotonic()
-        end = await last(client.reply(ask(COUNT, 200), "watched"))
+        # Long enough for several looks at the state, ten of which are sent a second.
+        end = await last(client.reply(ask(COUNT, 300, ignore_eos=True), "watched"))
         await asyncio.sleep(0.4)
         spent = time.monotonic() - began
         listener.cancel()

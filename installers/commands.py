@@ -52,7 +52,8 @@ def set_up(environment: Environment, command: str) -> None:
     started = time.monotonic()
     chosen = backends.choose(backends.survey(), os.environ.get("TANDEM_BACKEND"))
     system.ensure(command, environment.root / ".tandem" / "system-packages.log")
-    if environment.is_current(chosen.backend):
+    build = engine.build_key(environment.engine_requirement(), chosen)
+    if environment.is_current(build):
         say(f"Engine: {environment.read_stamp()['engine']}")
         return
     say(f"Setting up Tandem in {environment.folder} ({system.describe()}).")
@@ -60,7 +61,7 @@ def set_up(environment: Environment, command: str) -> None:
     environment.create()
     found = _install_engine(environment, chosen)
     environment.install_project()
-    environment.write_stamp(chosen.backend, found)
+    environment.write_stamp(build, found)
     say(f"Engine: {found}")
     say(f"Set up in {clock(time.monotonic() - started)}.")
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from installers import compiler
 from installers.backends import Choice
 from installers.environment import ENGINE_PACKAGE, Environment
 from installers.progress import SetupError, build_step, say
@@ -39,6 +40,7 @@ def build_key(requirement: str, choice: Choice) -> str:
         choice.cmake_args,
         platform.machine(),
         _processor(),
+        compiler.fingerprint(),
         *platform.libc_ver(),
     ]
     return f"{choice.backend}-{hashlib.sha256('|'.join(facts).encode()).hexdigest()[:16]}"
@@ -69,8 +71,16 @@ def _is_installed(environment: Environment, choice: Choice) -> bool:
     found = installed(environment)
     if found is None or f"{ENGINE_PACKAGE}=={found[0]}" != environment.engine_requirement():
         return False
+    mark = _mark(environment)
+    if not mark.is_file() or mark.read_text(encoding="utf-8") != build_key(environment.engine_requirement(), choice):
+        return False  # made with other flags, or on another processor: its instructions may not exist here
     on_mac = sys.platform == "darwin"  # the Mac build always carries Metal
     return found[1] == choice.backend or (on_mac and {found[1], choice.backend} == {"cpu", "metal"})
+
+
+def _mark(environment: Environment) -> Path:
+    """Says what the engine in the environment was made for."""
+    return environment.folder / "tandem-engine"
 
 
 def install(environment: Environment, choice: Choice) -> str:
@@ -81,12 +91,14 @@ def install(environment: Environment, choice: Choice) -> str:
     """
     if _is_installed(environment, choice):
         return f"{describe(environment)}, already in place"
-    kept = cache_folder() / build_key(environment.engine_requirement(), choice)
+    key = build_key(environment.engine_requirement(), choice)
+    kept = cache_folder() / key
     wheel, origin = _find_wheel(environment, choice, kept)
     if wheel is None:
         wheel, origin = build_wheel(environment, choice, kept), "compiled on this machine"
     environment.pip(["install", "--force-reinstall", "--no-deps", str(wheel)], "Engine")
     environment.pip(["install", environment.engine_requirement()], "What the engine needs")
+    _mark(environment).write_text(key, encoding="utf-8")
     return f"{describe(environment)}, {origin}"
 
 
@@ -147,7 +159,7 @@ def build_wheel(environment: Environment, choice: Choice, kept: Path) -> Path:
             temporary,
             str(archive),
         ]
-        env = os.environ | {"CMAKE_ARGS": choice.cmake_args}
+        env = compiler.build_environment() | {"CMAKE_ARGS": choice.cmake_args}
         environment.pip(arguments, "Compiling", step=build_step, env=env)
         return _keep(next(iter(Path(temporary).glob("*.whl"))), kept)
 

@@ -38,12 +38,12 @@ class Environment:
 
     # the stamp
 
-    def fingerprint(self, backend: str) -> str:
-        """What the environment was made from: Python, backend, wheel index and pyproject's dependency lists."""
+    def fingerprint(self, build: str) -> str:
+        """What the environment was made from: Python, engine build, wheel index, pyproject's dependency lists."""
         project = self._pyproject()
         parts = {
             "python": sys.version_info[:3],
-            "backend": backend,
+            "build": build,
             "index": os.environ.get("TANDEM_WHEEL_INDEX", ""),
             "dependencies": project["project"]["dependencies"],
             "scripts": [project["project"].get("scripts"), project["project"].get("gui-scripts")],
@@ -51,9 +51,9 @@ class Environment:
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def is_current(self, backend: str) -> bool:
-        """True when nothing has to be installed."""
-        return self.python.exists() and self.read_stamp().get("fingerprint") == self.fingerprint(backend)
+    def is_current(self, build: str) -> bool:
+        """True when nothing has to be installed for this build of the engine (``engine.build_key``)."""
+        return self.python.exists() and self.read_stamp().get("fingerprint") == self.fingerprint(build)
 
     def read_stamp(self) -> dict[str, Any]:
         """What the last finished set-up noted; empty when there was none."""
@@ -63,9 +63,9 @@ class Environment:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def write_stamp(self, backend: str, engine: str) -> None:
+    def write_stamp(self, build: str, engine: str) -> None:
         """Note that everything is in place; written last, so that a set-up that was stopped starts again."""
-        text = json.dumps({"fingerprint": self.fingerprint(backend), "engine": engine}, indent=1)
+        text = json.dumps({"fingerprint": self.fingerprint(build), "engine": engine}, indent=1)
         new = self._stamp.with_suffix(".new")
         new.write_text(text, encoding="utf-8")
         new.replace(self._stamp)

@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from installers.compiler import build_environment
 from installers.engine import source_archive
 from installers.environment import Environment
 from installers.progress import SetupError, build_step, run_logged
@@ -84,9 +85,10 @@ def _compile(environment: Environment, work: Path) -> Path:
     cmake = _tools(environment)
     generator = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={_ninja(environment)}"] if os.name != "nt" else []
     run: list[str | Path] = [cmake, "-S", source / "vendor" / "llama.cpp", "-B", work / "build", *generator, *CONFIGURE]
-    run_logged(run, "Exact library, configuring", environment.log)
+    env = build_environment()
+    run_logged(run, "Exact library, configuring", environment.log, env=env)
     run = [cmake, "--build", work / "build", "--target", "ggml-cpu", "--config", "Release", "--parallel"]
-    run_logged(run, "Exact library, compiling", environment.log, step=build_step)
+    run_logged(run, "Exact library, compiling", environment.log, step=build_step, env=env)
     found = [p for p in (work / "build").rglob("*") if CPU_LIBRARY.match(p.name) and not p.is_symlink()]
     if len(found) != 1:
         raise SetupError(f"Building the exact library gave {len(found)} CPU libraries, not one: {found}")

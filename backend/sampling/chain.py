@@ -19,6 +19,7 @@ from backend.protocol import Sampling
 
 Row = NDArray[np.float32]
 _BLOCK = 64
+_STRIDE = 4096
 
 
 class Law(NamedTuple):
@@ -77,10 +78,7 @@ class Chain:
 
     def top_two(self, row: Row, history: Sequence[int]) -> tuple[int, float]:
         """The greedy choice (lowest id at a tie) and its lead over the second best, in logits."""
-        scores = self.scores(row, history)
-        best = int(scores.argmax())
-        _check_finite(scores[best])
-        return best, _lead(scores, best)
+        return _two_best(self.scores(row, history))
 
     def law(self, row: Row, history: Sequence[int]) -> Law:
         """The surviving tokens and their log-probabilities. Not for greedy chains."""
@@ -113,12 +111,16 @@ def _check_finite(value: np.floating) -> None:
         )
 
 
-def _lead(scores: Row, best: int) -> float:
-    top = scores[best]
-    scores[best] = -np.inf  # put back at once: one pass over the row instead of two over its halves
-    rest = scores.max()
-    scores[best] = top
-    return float(top - rest)
+def _two_best(scores: Row) -> tuple[int, float]:
+    """The largest score's id (the lowest at a tie) and its lead over the next. The row is read once: memory is cold."""
+    maxima = np.maximum.reduceat(scores, np.arange(0, scores.shape[0], _STRIDE))
+    block = int(maxima.argmax())
+    _check_finite(maxima[block])
+    part = scores[block * _STRIDE : (block + 1) * _STRIDE].copy()
+    at = int(part.argmax())
+    top = part[at]
+    maxima[block] = part[at] = -np.inf
+    return block * _STRIDE + at, float(top - max(maxima.max(), part.max()))
 
 
 def _normalise(ids: NDArray[np.uint64], logits: NDArray[np.float64]) -> Law:

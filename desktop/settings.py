@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import logging
 from pathlib import Path
 from typing import Any, Literal
@@ -9,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from backend.errors import EngineError
-from backend.library.jsonfile import read_json, write_json
+from backend.library.jsonfile import write_json
 from backend.protocol import LoadOptions, Sampling, Speculation
 
 log = logging.getLogger(__name__)
@@ -48,28 +50,77 @@ class Settings(BaseModel):
 
 
 class SettingsFile:
-    """The current settings and their file."""
+    """The current settings and their file. ``problem`` says what of the file could not be read, if anything."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problem = ""
+        self._writable = True
         self.now = self._read()
+        if self.problem:
+            self.change()
 
     def change(self, **fields: Any) -> Settings:
         """Replace some fields and write the file; a fault is logged, since the choice holds for this run anyway."""
         self.now = self.now.model_copy(update=fields)
-        try:
-            write_json(self.path, self.now.model_dump(mode="json"))
-        except EngineError as error:
-            log.warning("settings were not saved: %s", error)
+        if self._writable:
+            try:
+                write_json(self.path, self.now.model_dump(mode="json"))
+            except EngineError as error:
+                log.warning("settings were not saved: %s", error)
         return self.now
 
     def _read(self) -> Settings:
-        raw = read_json(self.path)
         try:
-            return Settings.model_validate(raw if isinstance(raw, dict) else {})
-        except ValidationError as error:
-            log.warning("settings in %s: %s", self.path, error)
-            self.problem = f"The settings in {self.path} could not be read, so defaults are used. The old file is kept."
-            self.path.replace(self.path.with_suffix(".unreadable.json"))
+            raw = json.loads(self.path.read_text(encoding="utf-8-sig"))  # some editors put a mark first
+        except FileNotFoundError:
             return Settings()
+        except (OSError, ValueError, RecursionError) as error:
+            self._set_aside(f"The settings in {self.path} could not be read ({error}), so defaults are used.")
+            return Settings()
+        if not isinstance(raw, dict):
+            self._set_aside(f"{self.path} holds no settings, so defaults are used.")
+            return Settings()
+        settings, dropped = _tolerant(raw)
+        if dropped:
+            names = ", ".join(f"“{name}”" for name in dropped)
+            self._set_aside(f"In the settings in {self.path} {names} could not be used, so defaults are used instead.")
+        return settings
+
+    def _set_aside(self, problem: str) -> None:
+        """Keep the file as it was, whatever is written in its place: it may hold an hour's work and one slip."""
+        log.warning("%s", problem)
+        number, aside = 1, self.path.with_suffix(".unreadable.json")
+        while aside.exists():
+            number += 1
+            aside = self.path.with_suffix(f".unreadable-{number}.json")
+        try:
+            self.path.replace(aside)
+            self.problem = f"{problem} The old file is kept as {aside.name}."
+        except OSError as error:
+            self._writable = False
+            self.problem = f"{problem} The file could not be put aside ({error}), so changes are not saved."
+
+
+def _tolerant(raw: dict[str, Any]) -> tuple[Settings, list[str]]:
+    """The settings without those fields that do not fit, and the names of these."""
+    raw = copy.deepcopy(raw)
+    dropped: list[str] = []
+    while True:
+        try:
+            return Settings.model_validate(raw), dropped
+        except ValidationError as error:
+            dropped.append(_drop(raw, error.errors()[0]["loc"]))
+
+
+def _drop(raw: dict[str, Any], where: tuple[int | str, ...]) -> str:
+    """Take out the innermost named field on the way to the fault."""
+    inside: Any = raw
+    for depth, name in enumerate(where):
+        further = inside[name]
+        beyond = where[depth + 1] if depth + 1 < len(where) else None
+        if not (isinstance(further, dict) and beyond in further):
+            del inside[name]
+            return ".".join(map(str, where[: depth + 1]))
+        inside = further
+    raise AssertionError(where)  # every fault lies in a field

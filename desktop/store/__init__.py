@@ -1,7 +1,7 @@
 """Chats on disk."""
 
-from desktop.store.records import Chat, Message
+from desktop.store.records import Chat, Message, NewChat
 from desktop.store.schema import StoreError
 from desktop.store.store import Store
 
-__all__ = ["Chat", "Message", "Store", "StoreError"]
+__all__ = ["Chat", "Message", "NewChat", "Store", "StoreError"]

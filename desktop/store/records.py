@@ -26,6 +26,14 @@ class Chat:
 
 
 @dataclass(slots=True, frozen=True)
+class NewChat:
+    """A chat that is made with its first message."""
+
+    title: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True, frozen=True)
 class Message:
     """One message of the tree; ``parent`` is None for the first. A reply carries all that reproduces it."""
 

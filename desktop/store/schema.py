@@ -51,12 +51,13 @@ MIGRATIONS: tuple[str, ...] = (_V1,)
 
 
 class StoreError(Exception):
-    """The chats cannot be opened or written: what, why, and what to do. ``kind`` is for programs."""
+    """The chats cannot be opened, written or read: what, why, and what to do. ``kind`` is for programs."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str, *, reading: bool = False) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.reading = reading
 
 
 def migrate(db: sqlite3.Connection, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:

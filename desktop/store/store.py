@@ -12,35 +12,13 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from desktop.store.records import ROUNDS_KEPT, Chat, Message, MessageState, Role
+from desktop.store.records import Chat, Message, MessageState, NewChat, Role
+from desktop.store.rows import COLUMNS, chat_of, clean, insert_chat, insert_message, message_of, pack
 from desktop.store.schema import MIGRATIONS, StoreError, migrate
 from desktop.store.writer import Writer, connect, explain
-
-_JSON = frozenset({"ids", "settings", "timings", "rounds", "error", "comparison"})
-_COLUMNS = [
-    "parent",
-    "role",
-    "content",
-    "created",
-    "state",
-    "ids",
-    "tokenizer",
-    "seed",
-    "start",
-    "target",
-    "draft",
-    "settings",
-    "timings",
-    "rounds",
-    "finish",
-    "note",
-    "error",
-    "comparison",
-]
 
 
 class Store:
@@ -97,27 +75,20 @@ class Store:
                 "LIKE ? ESCAPE '\\'))"
             )
         rows = self._read(f"SELECT * FROM chats WHERE {where} ORDER BY updated DESC, id DESC", values)
-        return [_chat(row) for row in rows]
+        return [chat_of(row) for row in rows]
 
     def chat(self, chat: int) -> Chat | None:
-        """One chat, also when it lies in the undo list."""
-        rows = self._read("SELECT * FROM chats WHERE id = ?", [chat])
-        return _chat(rows[0]) if rows else None
+        """One chat; None when there is none or it is deleted."""
+        rows = self._read("SELECT * FROM chats WHERE id = ? AND deleted IS NULL", [chat])
+        return chat_of(rows[0]) if rows else None
 
     def add_chat(self, title: str, settings: dict[str, Any] | None = None) -> Future[Chat]:
         """A new chat."""
-        now, title = time.time(), _clean(title)
-        values = (title, now, now, json.dumps(settings or {}))
-
-        def task(db: sqlite3.Connection) -> Chat:
-            insert = "INSERT INTO chats (title, created, updated, settings) VALUES (?, ?, ?, ?)"
-            return Chat(_new_id(db.execute(insert, values)), title, now, now, settings or {})
-
-        return self._writer.submit(task)
+        return self._writer.submit(lambda db: insert_chat(db, title, settings))
 
     def rename_chat(self, chat: int, title: str) -> Future[None]:
         """A new title; the chat keeps its place."""
-        return self._run("UPDATE chats SET title = ? WHERE id = ?", _clean(title), chat)
+        return self._run("UPDATE chats SET title = ? WHERE id = ?", clean(title), chat)
 
     def set_chat_settings(self, chat: int, settings: dict[str, Any]) -> Future[None]:
         """The chat's own settings."""
@@ -152,7 +123,7 @@ class Store:
 
     def messages(self, chat: int) -> list[Message]:
         """Every message of the chat's tree, in the order written."""
-        return [_message(row) for row in self._read("SELECT * FROM messages WHERE chat = ? ORDER BY id", [chat])]
+        return [message_of(row) for row in self._read("SELECT * FROM messages WHERE chat = ? ORDER BY id", [chat])]
 
     def siblings(self, message: Message) -> list[int]:
         """Ids of the messages that answer the same parent, in the order written; includes this one."""
@@ -173,25 +144,32 @@ class Store:
         self, chat: int, parent: int | None, role: Role, content: str, state: MessageState = "complete", **fields: Any
     ) -> Future[Message]:
         """A new message, which becomes the chat's tip."""
-        draft = Message(0, chat, parent, role, content, time.time(), state, **fields)
-        values = [_pack(name, getattr(draft, name)) for name in _COLUMNS]
-        marks = ", ".join("?" * (len(_COLUMNS) + 1))
+        message = Message(0, chat, parent, role, content, 0.0, state, **fields)
+        return self._writer.submit(lambda db: insert_message(db, message))
 
-        def task(db: sqlite3.Connection) -> Message:
-            insert = f"INSERT INTO messages (chat, {', '.join(_COLUMNS)}) VALUES ({marks})"
-            new = _new_id(db.execute(insert, [chat, *values]))
-            db.execute("UPDATE chats SET tip = ?, updated = ? WHERE id = ?", (new, draft.created, chat))
-            return replace(draft, id=new)
+    def add_turn(
+        self, chat: Chat | NewChat, parent: int | None, content: str, **fields: Any
+    ) -> Future[tuple[Chat, Message, Message]]:
+        """A person's message and the empty reply to it (``fields`` are the reply's): all of it or nothing.
+
+        With a :class:`NewChat` also the chat that the message begins.
+        """
+
+        def task(db: sqlite3.Connection) -> tuple[Chat, Message, Message]:
+            its = insert_chat(db, chat.title, chat.settings) if isinstance(chat, NewChat) else chat
+            asked = insert_message(db, Message(0, its.id, parent, "user", content, 0.0))
+            reply = insert_message(db, Message(0, its.id, asked.id, "assistant", "", 0.0, "streaming", **fields))
+            return its, asked, reply
 
         return self._writer.submit(task)
 
     def update_message(self, message: int, **fields: Any) -> Future[None]:
         """Change some of a message's fields (names as in :class:`Message`)."""
-        unknown = set(fields) - set(_COLUMNS)
+        unknown = set(fields) - set(COLUMNS)
         if unknown:
             raise ValueError(f"a message has no {', '.join(sorted(unknown))}")
         names = ", ".join(f"{name} = ?" for name in fields)
-        values = [_pack(name, value) for name, value in fields.items()]
+        values = [pack(name, value) for name, value in fields.items()]
         return self._run(f"UPDATE messages SET {names} WHERE id = ?", *values, message)
 
     # -- plumbing -------------------------------------------------------------------------------------------------
@@ -210,36 +188,4 @@ class Store:
         try:
             return self._reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise explain(error, self.path) from error
-
-
-def _new_id(cursor: sqlite3.Cursor) -> int:
-    assert cursor.lastrowid is not None  # an INSERT always has one
-    return cursor.lastrowid
-
-
-def _clean(text: str) -> str:
-    """Lone surrogates cannot be stored as UTF-8: each becomes a question mark."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _pack(name: str, value: Any) -> Any:
-    if name == "rounds":
-        return json.dumps(list(value)[-ROUNDS_KEPT:])
-    if name in _JSON:
-        return None if value is None else json.dumps(value)
-    return _clean(value) if isinstance(value, str) else value
-
-
-def _chat(row: sqlite3.Row) -> Chat:
-    return Chat(row["id"], row["title"], row["created"], row["updated"], json.loads(row["settings"]), row["tip"])
-
-
-def _message(row: sqlite3.Row) -> Message:
-    fields: dict[str, Any] = {name: row[name] for name in _COLUMNS}
-    for name in _JSON:
-        if fields[name] is not None:
-            fields[name] = json.loads(fields[name])
-    fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
-    fields["rounds"] = tuple(fields["rounds"])
-    return Message(id=row["id"], chat=row["chat"], **fields)
+            raise explain(error, self.path, reading=True) from error

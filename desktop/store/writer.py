@@ -28,9 +28,12 @@ def connect(path: Path, *, timeout: float = 5.0) -> sqlite3.Connection:
     return db
 
 
-def explain(error: sqlite3.Error | OSError, path: Path) -> StoreError:
+def explain(error: sqlite3.Error | OSError, path: Path, *, reading: bool = False) -> StoreError:
     """The sentence for a fault of the surroundings."""
     text = str(error).lower()
+    if reading and "malformed" not in text:
+        why = f"The chats in {path} could not be read ({error}). Try again; if it stays so, look at the disk."
+        return StoreError("unread", why, reading=True)
     if "locked" in text or "busy" in text:
         why = f"The chats in {path} are in use by another program. Close it and try again."
         return StoreError("locked", why)
@@ -42,8 +45,8 @@ def explain(error: sqlite3.Error | OSError, path: Path) -> StoreError:
         return StoreError("readonly", f"{why}, or set TANDEM_HOME to another folder.")
     if "malformed" in text or "not a database" in text:
         why = f"The chats in {path} are damaged. Nothing was changed. Move the file away to start afresh."
-        return StoreError("damaged", why)
-    return StoreError("failed", f"Chats could not be saved in {path}: {error}.")
+        return StoreError("damaged", why, reading=reading)
+    return StoreError("failed", f"Chats could not be saved in {path}: {error}. Try again; the log has the details.")
 
 
 class Writer:
@@ -58,11 +61,12 @@ class Writer:
         self._thread.start()
 
     def submit(self, task: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Queue ``task``; its future raises :class:`StoreError` when the surroundings fail it."""
-        if self._closed:
-            raise StoreError("closed", "The chats are closed already.")
+        """Queue ``task``; its future raises :class:`StoreError` when it cannot be done, for whatever reason."""
         future: Future[T] = Future()
-        self._tasks.put((task, future))
+        if self._closed:
+            future.set_exception(StoreError("closed", "Tandem is ending: the chats are closed already."))
+        else:
+            self._tasks.put((task, future))
         return future
 
     def close(self) -> None:

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from desktop.store import Store, StoreError
+from desktop.store import NewChat, Store, StoreError
 from desktop.store.records import ROUNDS_KEPT
 from desktop.store.schema import MIGRATIONS
 
@@ -113,6 +114,27 @@ def test_lone_surrogates_are_stored_not_fatal(store: Store) -> None:
     store.add_message(chat.id, None, "user", "half \ud83d emoji").result()
     assert store.chats()[0].title == "bad ? title"
     assert store.branch(chat.id)[0].content == "half ? emoji"
+
+
+def test_a_message_and_its_reply_are_written_together_or_not_at_all(store: Store) -> None:
+    reply = "NEW.role = 'assistant'"
+    refuse = f"CREATE TEMP TRIGGER t BEFORE INSERT ON messages WHEN {reply} BEGIN SELECT RAISE(ABORT, 'no'); END"
+    store._writer.submit(lambda db: db.execute(refuse)).result()
+    with pytest.raises(StoreError):
+        store.add_turn(NewChat("x"), None, "hello").result()
+    assert store.chats() == []
+    store._writer.submit(lambda db: db.execute("DROP TRIGGER t")).result()
+    chat, asked, reply = store.add_turn(NewChat("x", {"a": 1}), None, "half \ud83d emoji", target="big").result()
+    assert store.branch(chat.id) == [asked, reply]
+    assert (asked.content, reply.parent, reply.state, reply.target) == ("half ? emoji", asked.id, "streaming", "big")
+    assert store.chats()[0] == replace(chat, updated=reply.created, tip=reply.id)
+
+
+def test_a_closed_store_says_so_in_the_future(path: Path) -> None:
+    store = Store(path)
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.add_chat("late").result()
 
 
 def test_an_unknown_field_is_refused(store: Store) -> None:

@@ -7,6 +7,7 @@ signal a kind, at most every 33 ms, on the window's thread.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 import uuid
@@ -34,6 +35,7 @@ from desktop.inbox import Event, Inbox, Kind
 
 log = logging.getLogger(__name__)
 FRAME_MS = 33
+_LAST_WORDS_S = 0.5
 
 
 class EngineBridge(QObject):
@@ -80,11 +82,11 @@ class EngineBridge(QObject):
         self._call(self._open())
 
     def close(self) -> None:
-        """Cancel what runs, end the worker, stop the thread. Blocks, a few seconds at most."""
+        """Stop what runs, tell how far it came, end the worker and the thread. Blocks, a few seconds at most."""
         self._timer.stop()
         self._closed = True
         if self._thread.is_alive():
-            done = asyncio.run_coroutine_threadsafe(self._shut(), self._loop)
+            done = asyncio.run_coroutine_threadsafe(self._end(), self._loop)
             try:
                 done.result(timeout=8)
             except (TimeoutError, EngineError):
@@ -93,6 +95,7 @@ class EngineBridge(QObject):
             self._thread.join(timeout=2)
         if not self._loop.is_running():
             self._loop.close()
+        self._drain()
 
     def restart(self, request: LoadRequest | None, speculation: Speculation | None = None) -> str:
         """A new worker, and the last pair in it."""
@@ -204,6 +207,15 @@ class EngineBridge(QObject):
         except Exception as error:  # a task's top
             log.exception("the engine's events broke off")
             self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, f"The engine's events broke off: {error!r}."))
+
+    async def _end(self) -> None:
+        """A reply that is stopped needs a moment to hand over its last words, token ids and figures."""
+        tasks = list(self._tasks.values())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_S):
+                await asyncio.gather(*(self._cancel(job) for job in list(self._tasks)))
+                await asyncio.gather(*tasks, return_exceptions=True)
+        await self._shut()
 
     async def _shut(self) -> None:
         client, self._client = self._client, None

@@ -9,12 +9,13 @@ import threading
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from backend.errors import EngineError
 from backend.library.paths import config_dir, data_dir, log_dir
 
 log = logging.getLogger(__name__)
+_crashes: TextIO | None = None
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -33,9 +34,35 @@ def prepare() -> tuple[Path | None, EngineError | None]:
     root.setLevel(logging.INFO)
     root.addHandler(handler)
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # a line for every request
-    faulthandler.enable((folder / "desktop-crash.log").open("w", encoding="utf-8"))
+    _record_crashes(folder)
     _catch_everything()
     return folder, None
+
+
+def keep_last_crash(folder: Path) -> None:
+    """Put aside what an earlier run left in the crash file. Only for the one program that owns the data folder."""
+    global _crashes
+    path = folder / "desktop-crash.log"
+    try:
+        if path.stat().st_size == 0:
+            return
+        if _crashes is not None:  # Windows renames no open file
+            faulthandler.disable()
+            _crashes.close()
+            _crashes = None
+        path.replace(folder / "desktop-crash.old.log")
+    except OSError as error:
+        log.warning("the last crash was not put aside: %s", error)
+    _record_crashes(folder)
+
+
+def _record_crashes(folder: Path) -> None:
+    global _crashes
+    try:
+        _crashes = (folder / "desktop-crash.log").open("a", encoding="utf-8")
+        faulthandler.enable(_crashes)
+    except OSError as error:
+        log.warning("crashes will not be recorded: %s", error)
 
 
 def _catch_everything() -> None:

@@ -16,6 +16,8 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.paths import config_dir, data_dir
 from backend.supervisor import Supervisor
 from desktop.bridge import EngineBridge
+from desktop.early import keep_last_crash
+from desktop.interrupts import Interrupts
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
@@ -76,17 +78,13 @@ class Desktop:
         self.settings.change(clean_exit=False)
         self.shelf.refresh()
         self.engine.start(load=clean)
+        problem = self.settings.problem
         if not clean:
-            self.window.page.notice.show_notice(
-                Notice(
-                    "Tandem did not end properly last time",
-                    "No model was loaded by itself. Your chats are all here.",
-                    ("models", "log"),
-                    mild=True,
-                )
-            )
-        elif self.settings.problem:
-            self.window.page.notice.show_notice(Notice("Settings", self.settings.problem, mild=True))
+            why = f"No model was loaded by itself. Your chats are all here. {problem}".strip()
+            said = Notice("Tandem did not end properly last time", why, ("models", "log"), mild=True)
+            self.window.page.notice.show_notice(said)
+        elif problem:
+            self.window.page.notice.show_notice(Notice("Some settings could not be read", problem, mild=True))
 
     def close(self) -> None:
         """Stop what runs, write what is left, end the worker."""
@@ -119,6 +117,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     single = SingleInstance(data_dir())
     if not single.first:
         return 0
+    keep_last_crash(logs)
     try:
         desktop = Desktop(app, logs)
     except StoreError as error:
@@ -131,11 +130,14 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
         )
     )
     single.raised.connect(desktop.window.raise_to_front)
+    interrupts = Interrupts()
+    interrupts.asked.connect(desktop.window.close)
     desktop.window.show()
     QTimer.singleShot(0, desktop.begin)
     code = app.exec()
     logging.getLogger().removeHandler(faults)
     desktop.close()
+    interrupts.close()
     single.close()
     return code
 

@@ -5,7 +5,8 @@ The engine's own sentence (what, why) is shown below the title; the codes are th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 from backend.errors import EngineError, ErrorCode
@@ -31,6 +32,8 @@ class Notice:
     detail: str = ""
     actions: tuple[Action, ...] = ()
     mild: bool = False
+    retry: Callable[[], object] | None = field(default=None, compare=False)
+    """What "Try again" does: exactly what failed, where it failed. Without it there is no such button."""
 
 
 _E = ErrorCode
@@ -77,12 +80,23 @@ FILES = Notice(
     "Tandem cannot attach files yet", "Only text is sent. Paste the part of the file that matters.", mild=True
 )
 EMPTY = Notice("There is nothing to send", "Write a message first.", mild=True)
+WAIT = Notice("Another reply is being written", "Wait for its end, or stop it; then try again.", ("retry",), mild=True)
+GONE = Notice("This chat was deleted", "Undo the deletion to go on with it.", mild=True)
 KEPT = " What was written so far is kept."
 
 
-def notice(error: EngineError | StoreError, *, partial: bool = False) -> Notice:
-    """The notice for a failure; ``partial`` = some of a reply was received before it."""
+def notice(
+    error: EngineError | StoreError, *, partial: bool = False, retry: Callable[[], object] | None = None
+) -> Notice:
+    """The notice for a failure.
+
+    Args:
+        error: what failed.
+        partial: some of a reply was received before it.
+        retry: does once more what failed.
+    """
     if isinstance(error, StoreError):
-        return Notice("The chat was not saved", error.message, ("retry", "log"))
+        title = "The chats could not be read" if error.reading else "The chat was not saved"
+        return Notice(title, error.message, ("retry", "log"), retry=retry)
     title, actions = _TITLES[error.code]
-    return Notice(title, error.message + (KEPT if partial else ""), actions)
+    return Notice(title, error.message + (KEPT if partial else ""), actions, retry=retry)

@@ -165,7 +165,7 @@ class Engine(QObject):
         gone = error.code in (ErrorCode.WORKER_GONE, ErrorCode.WORKER_START_FAILED)
         self._enter("lost" if gone else "up")
         if error.code != ErrorCode.CANCELLED:
-            self.noticed.emit(notice(error))
+            self.noticed.emit(notice(error, retry=self.reload))
 
     def _on_drafts(self, target: str, choices: list[Any]) -> None:
         if target != self._settings.now.target:

@@ -42,7 +42,7 @@ class Actions(QObject):
             "search": self._search,
             "rename": window.sidebar.rename_current,
             "delete": window.sidebar.delete_current,
-            "undo_delete": window.undo_delete,
+            "undo_delete": window.changes.undo,
             "write": window.page.composer.setFocus,
             "stop": window.stop,
             "regenerate": conversation.regenerate,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.models.conversation import Conversation
-from desktop.store import Message
+from desktop.store import Chat, Message
 from desktop.views.welcome import Welcome
 from desktop.widgets.composer import Composer
 from desktop.widgets.message_view import COLUMN_EM, MessageView
@@ -66,6 +67,7 @@ class ChatPage(QWidget):
         conversation.changed.connect(self.messages.update_message)
         conversation.running_changed.connect(self.composer.set_running)
         conversation.noticed.connect(self.notice.show_notice)
+        conversation.withdrawn.connect(self.notice.withdraw)
         self.messages.regenerate.connect(conversation.regenerate)
         self.messages.sibling.connect(conversation.show_sibling)
         self.composer.submitted.connect(self._submit)
@@ -89,8 +91,19 @@ class ChatPage(QWidget):
 
     def _submit(self, text: str) -> None:
         self.notice.hide()
-        if self._conversation.send(text):
+        chat = self._conversation.chat
+        if self._conversation.send(text, partial(self._submit_in, chat)):
             self.composer.set_text("")
+
+    def _submit_in(self, chat: Chat | None) -> None:
+        """Send what is written now, but nowhere else than where it was meant for."""
+        if chat is not None:
+            self._conversation.open(chat.id)
+        elif self._conversation.chat is not None:
+            self._conversation.new()
+        here = self._conversation.chat
+        if (here.id if here else None) == (chat.id if chat else None):
+            self.composer.submit()
 
     def _pick(self, prompt: str) -> None:
         self.composer.set_text(prompt)

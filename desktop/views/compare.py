@@ -38,6 +38,7 @@ class CompareView(QWidget):
         self.setObjectName("page")
         back = IconButton("left", "Back to the chat", text=True, shortcut="Esc")
         back.clicked.connect(self.closed)
+        self._note = ""
         self._verdict = QLabel()
         self._verdict.setObjectName("heading")
         self._detail = QLabel()
@@ -68,8 +69,14 @@ class CompareView(QWidget):
         """Verdict and detail (tests)."""
         return f"{self._verdict.text()} {self._detail.text()}"
 
-    def begin(self, expected: int | None) -> None:
-        """A new comparison; ``expected`` = tokens that each side will make, if known."""
+    def begin(self, expected: int | None, note: str = "") -> None:
+        """A new comparison.
+
+        Args:
+            expected: tokens that each side will make, if known.
+            note: what a person should know about it, said as long as it is shown.
+        """
+        self._note = note
         self._say("Comparing…", "The same prompt under the same seed, with and without speculation, on this machine.")
         for pane in self.panes.values():
             pane.begin(expected)
@@ -107,7 +114,7 @@ class CompareView(QWidget):
 
     def _say(self, verdict: str, detail: str) -> None:
         self._verdict.setText(verdict)
-        self._detail.setText(detail)
+        self._detail.setText(f"{detail} {self._note}".strip())
 
 
 class Pane(QFrame):
@@ -190,10 +197,17 @@ class Pane(QFrame):
         self.set_state(" · ".join(parts))
 
 
+def measured(result: Comparison) -> bool:
+    """Whether there was anything to time: a single token comes with the prompt."""
+    return min(result.plain.predicted_n, result.speculation.predicted_n) > 1
+
+
 def verdict(result: Comparison) -> str:
     """``1.84× faster, texts identical``."""
     ratio = result.generation_ratio
-    if ratio >= 1 + _NOISE:
+    if not measured(result):
+        speed = "Too short to measure a speed"
+    elif ratio >= 1 + _NOISE:
         speed = f"{ratio:.2f}× faster with speculation"
     elif 0 < ratio <= 1 - _NOISE:
         speed = f"{1 / ratio:.2f}× slower with speculation"
@@ -205,7 +219,8 @@ def verdict(result: Comparison) -> str:
 
 def explanation(result: Comparison) -> str:
     """The whole request's ratio, and the first difference with both tokens, their margins and why."""
-    parts = [f"Whole request, prompt included: {result.request_ratio:.2f}×. Seed {result.seed}."]
+    ratio = f"Whole request, prompt included: {result.request_ratio:.2f}×. " if measured(result) else ""
+    parts = [f"{ratio}Seed {result.seed}."]
     if (found := result.difference) is not None:
         margins = f"{found.margin_plain:.3g} plain, {found.margin_other:.3g} with speculation"
         parts.append(

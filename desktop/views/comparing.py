@@ -8,9 +8,10 @@ from backend import wire
 from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress
 from desktop.bridge import EngineBridge
-from desktop.models.conversation import Conversation, timings_of
+from desktop.models.asking import timings_of
+from desktop.models.conversation import Conversation
 from desktop.store import Message
-from desktop.views.compare import CompareView
+from desktop.views.compare import CompareView, measured
 
 
 class Comparing(QObject):
@@ -25,6 +26,8 @@ class Comparing(QObject):
         self._conversation = conversation
         self._job = ""
         self._reply: Message | None = None
+        self._foreign = False
+        """Whether another model runs it than the one that wrote the reply."""
         bridge.delta.connect(self._on_delta)
         bridge.prompt_progress.connect(self._on_prompt)
         bridge.compared.connect(self._on_compared)
@@ -41,7 +44,12 @@ class Comparing(QObject):
             return
         timings = timings_of(reply)
         self._reply = reply
-        self.view.begin(timings.predicted_n if timings else None)
+        target = self._conversation.target
+        self._foreign = bool(target and reply.target and target.id != reply.target)
+        note = ""
+        if target is not None and self._foreign:
+            note = f"The reply was written by {reply.target}, this runs on {target.id}: the reply keeps its figures."
+        self.view.begin(timings.predicted_n if timings else None, note)
         self.opened.emit()
         self._job = self.bridge.compare(self._conversation.request_again(reply))
 
@@ -63,6 +71,8 @@ class Comparing(QObject):
             return
         self._job = ""
         self.view.show_result(result)
+        if self._foreign or not measured(result):
+            return
         kept = wire.dump(result)
         for text in ("plain_text", "speculation_text"):  # the reply itself is stored already
             kept.pop(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -22,7 +23,6 @@ class Downloads(QObject):
         super().__init__()
         self._shelf, self._welcome, self._bar, self._engine = shelf, welcome, bar, engine
         self._ids: list[str] = []
-        self._failed: list[str] = []
         self._starter: list[str] = []
         self._as_draft = False
         welcome.download.connect(lambda: self.get(self._starter))
@@ -55,16 +55,9 @@ class Downloads(QObject):
     def get(self, ids: list[str], *, draft: bool = False) -> None:
         """Fetch models; the first is loaded as target, or as draft."""
         if not self.running and ids:
-            self._ids, self._failed, self._as_draft = list(ids), [], draft
+            self._ids, self._as_draft = list(ids), draft
             self._welcome.show_progress("Starting", 0, 0, 0)
             self._shelf.download(ids)
-
-    def retry(self) -> bool:
-        """Fetch again what failed; False when nothing did."""
-        if not self._failed:
-            return False
-        self.get(self._failed, draft=self._as_draft)
-        return True
 
     def _pair(self) -> tuple[Any, Any] | None:
         starter = self._shelf.starter
@@ -79,7 +72,7 @@ class Downloads(QObject):
             self._bar.show_notice(Notice(f"Downloading {name} {share}".strip(), mild=True))
 
     def _on_downloaded(self, ids: list[str]) -> None:
-        self._ids, self._failed = [], []
+        self._ids = []
         self._bar.hide()
         self.propose()
         if self._as_draft:
@@ -89,8 +82,10 @@ class Downloads(QObject):
             self._engine.choose_target(ids[0])
 
     def _on_failed(self, error: EngineError) -> None:
+        again = None
         if self._ids:
-            self._failed, self._ids = self._ids, []
+            again = partial(self.get, self._ids, draft=self._as_draft)
+            self._ids = []
             self.propose()
         if error.code != ErrorCode.CANCELLED:
-            self._bar.show_notice(notice(error))
+            self._bar.show_notice(notice(error, retry=again))

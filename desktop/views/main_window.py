@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from backend.errors import EngineError
 from backend.protocol import PromptProgress, Timings
 from desktop import figures
 from desktop.models.choices import ADD_FILE, DOWNLOAD, draft_rows, label, target_rows
@@ -18,9 +17,10 @@ from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
 from desktop.settings import NONE, SettingsFile
 from desktop.status import lead
-from desktop.store import Chat, Message, Store
+from desktop.store import Message, Store
 from desktop.theme.theme import Theme
 from desktop.views.actions import Actions
+from desktop.views.chat_changes import ChatChanges
 from desktop.views.chat_page import ChatPage
 from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
@@ -29,7 +29,7 @@ from desktop.views.sidebar import Sidebar
 from desktop.views.top_bar import TopBar
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.toast import Toast
-from desktop.words import notice
+from desktop.words import Notice
 
 _SIDEBAR_FROM = 760
 """Window width below which the chats hide by themselves."""
@@ -65,10 +65,11 @@ class MainWindow(QMainWindow):
         self._logs = logs
         self._timings: Timings | None = None
         self._reading: PromptProgress | None = None
-        self._undo: list[Chat] = []
+        self._leaving: Notice | None = None
         self._ticket = 0
         self._build()
         self._connect()
+        self.changes = ChatChanges(self)
         self.actions_ = Actions(self)
         self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, engine)
         self.setMinimumSize(480, 360)
@@ -114,8 +115,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.sidebar.new_chat.connect(self.new_chat)
         self.sidebar.opened.connect(self.open_chat)
-        self.sidebar.renamed.connect(self.rename_chat)
-        self.sidebar.deleted.connect(self.delete_chat)
+        self.sidebar.noticed.connect(self.page.notice.show_notice)
         self.top.sidebar.clicked.connect(self.toggle_sidebar)
         self.top.target.chosen.connect(self._target_chosen)
         self.top.draft.chosen.connect(self._draft_chosen)
@@ -132,6 +132,7 @@ class MainWindow(QMainWindow):
         self.conversation.measured.connect(self._measured)
         self.conversation.reading.connect(self._read)
         self.conversation.running_changed.connect(self._running)
+        self.conversation.withdrawn.connect(self._saved)
         self.page.messages.compare.connect(self.compare)
         self.page.notice.acted.connect(self._act)
         self.page.composer.counting.connect(self._count)
@@ -151,29 +152,6 @@ class MainWindow(QMainWindow):
         self.close_compare()
         self.conversation.open(chat)
 
-    def rename_chat(self, chat: int, title: str) -> None:
-        """Another title."""
-        self.store.rename_chat(chat, title).result()
-        self._chats_changed()
-
-    def delete_chat(self, chat: Chat) -> None:
-        """Delete with undo."""
-        if self.conversation.chat is not None and self.conversation.chat.id == chat.id:
-            self.conversation.stop()
-            self.conversation.new()
-        self.store.delete_chat(chat.id).result()
-        self._undo.append(chat)
-        self._chats_changed()
-        self.toast.say(f"“{chat.title}” was deleted.", self.undo_delete)
-
-    def undo_delete(self) -> None:
-        """Bring the last deleted chat back; it stays deleted for good only after the next start."""
-        if self._undo:
-            chat = self._undo.pop()
-            self.store.undelete_chat(chat.id).result()
-            self._chats_changed()
-            self.open_chat(chat.id)
-
     def _opened(self, messages: list[Message]) -> None:
         self._title()
         self.sidebar.mark(self.conversation.chat.id if self.conversation.chat else None)
@@ -187,8 +165,7 @@ class MainWindow(QMainWindow):
 
     def _title(self) -> None:
         chat = self.conversation.chat
-        stored = self.store.chat(chat.id) if chat else None
-        self.setWindowTitle(f"{stored.title} – Tandem" if stored else "Tandem")
+        self.setWindowTitle(f"{chat.title} – Tandem" if chat else "Tandem")
 
     def _author(self, message: Message) -> str:
         if message.role == "user":
@@ -330,20 +307,8 @@ class MainWindow(QMainWindow):
             "settings": self.edit_chat_settings,
             "new_chat": self.new_chat,
             "models": self.top.target.showPopup,
-            "retry": self._retry,
         }
         acts[action]()
-
-    def _retry(self) -> None:
-        last = self.conversation.messages[-1] if self.conversation.messages else None
-        if self.downloads.retry():
-            return
-        if self.engine.last_load is not None:
-            self.engine.reload()
-        elif last is not None and last.state == "failed":
-            self.conversation.regenerate(last)
-        else:
-            self.page.composer.submit()
 
     # -- counting -------------------------------------------------------------------------------------------------
 
@@ -353,7 +318,7 @@ class MainWindow(QMainWindow):
             return
         self._ticket += 1
         conversation = self.conversation
-        prompt = conversation.prompt(conversation.messages, text)
+        prompt = conversation.prompt(text)
         variables = self.engine.state.target.template_variables
         if prompt:
             kwargs = conversation.chat_settings.template_kwargs(variables)
@@ -372,10 +337,6 @@ class MainWindow(QMainWindow):
         self.raise_()
         self.activateWindow()
 
-    def show_error(self, error: EngineError) -> None:
-        """A fault from anywhere."""
-        self.page.notice.show_notice(notice(error))
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow, was = event.size().width() < _SIDEBAR_FROM, 0 <= event.oldSize().width() < _SIDEBAR_FROM
@@ -383,7 +344,19 @@ class MainWindow(QMainWindow):
             self.sidebar.setVisible(not narrow)
         self.toast.place()
 
+    def _saved(self) -> None:
+        if self._leaving is not None:
+            self.page.notice.withdraw(self._leaving)
+            self._leaving = None
+
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.conversation.unsaved.problem and self._leaving is None:
+            unsaved = self.conversation.unsaved
+            why = f"{unsaved.problem} Close Tandem again to leave without what is not saved."
+            self._leaving = Notice("A reply is not saved yet", why, ("retry",), retry=unsaved.retry)
+            self.page.notice.show_notice(self._leaving)
+            event.ignore()
+            return
         self.conversation.stop()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.models.attempt import attempt
 from desktop.models.chats import CHAT, ChatList
 from desktop.store import Chat, Store
 from desktop.theme.icons import IconButton
@@ -32,6 +33,7 @@ class Sidebar(QFrame):
     opened = Signal(int)
     renamed = Signal(int, str)
     deleted = Signal(object)
+    noticed = Signal(object)
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,8 +86,7 @@ class Sidebar(QFrame):
 
     def refresh(self) -> None:
         """Read the list again."""
-        self.model.set_chats(self._store.chats(self.search.text()))
-        self.mark(self._current)
+        attempt(self._read, self.noticed.emit)
 
     def mark(self, chat: int | None) -> None:
         """Show which chat is open."""
@@ -108,6 +109,10 @@ class Sidebar(QFrame):
         chat = self.list.currentIndex().data(CHAT)
         if isinstance(chat, Chat):
             self.deleted.emit(chat)
+
+    def _read(self) -> None:
+        self.model.set_chats(self._store.chats(self.search.text()))
+        self.mark(self._current)
 
     def _open(self, index: QModelIndex) -> None:
         chat = index.data(CHAT)

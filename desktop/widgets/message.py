@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop.figures import footer
-from desktop.models.conversation import timings_of
+from desktop.models.asking import timings_of
 from desktop.store import Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView

@@ -14,7 +14,7 @@ class NoticeBar(QFrame):
     """Shows one notice at a time; a new one replaces the old."""
 
     acted = Signal(str)
-    """An action's id (see :data:`desktop.words.Action`)."""
+    """An action's id (see :data:`desktop.words.Action`); "retry" is the notice's own and done here."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,6 +26,7 @@ class NoticeBar(QFrame):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._shown = Notice("")
         self._buttons = QHBoxLayout()
         self._buttons.addStretch(1)
         close = IconButton("close", "Close this notice")
@@ -49,9 +50,11 @@ class NoticeBar(QFrame):
         return f"{self._title.text()} {self._detail.text()}".strip()
 
     def show_notice(self, notice: Notice) -> None:
-        """Say this now, unless what is shown says the same and more."""
-        if self.isVisible() and notice.title == self._title.text() and self._detail.text().startswith(notice.detail):
+        """Say this now, unless what is shown says the same and more (and can be tried again as well)."""
+        same = notice.title == self._shown.title and self._shown.detail.startswith(notice.detail)
+        if self.isVisible() and same and notice.retry is None:
             return
+        self._shown = notice
         self._title.setText(notice.title)
         self._detail.setText(notice.detail)
         self._detail.setVisible(bool(notice.detail))
@@ -62,6 +65,8 @@ class NoticeBar(QFrame):
                 widget.hide()
                 widget.deleteLater()
         for action in notice.actions:
+            if action == "retry" and notice.retry is None:
+                continue
             button = QPushButton(LABELS[action])
             button.setAccessibleName(LABELS[action])
             button.clicked.connect(lambda _=False, chosen=action: self._act(chosen))
@@ -71,6 +76,11 @@ class NoticeBar(QFrame):
         self.show()
         self._fit()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def withdraw(self, notice: Notice) -> None:
+        """This is no longer so."""
+        if self._shown == notice:
+            self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -84,4 +94,8 @@ class NoticeBar(QFrame):
 
     def _act(self, action: str) -> None:
         self.hide()
-        self.acted.emit(action)
+        if action == "retry":
+            if self._shown.retry is not None:
+                self._shown.retry()
+        else:
+            self.acted.emit(action)

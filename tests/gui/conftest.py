@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
-from tests.gui.scripted import ScriptedEngine
+from tests.gui.person import MakeDesktop
+from tests.gui.scripted import LONG, ScriptedEngine
 
 HERE = Path(__file__).parent
 
@@ -19,9 +20,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support"))
-
-
-MakeDesktop = Callable[[ScriptedEngine], Desktop]
 
 
 @pytest.fixture
@@ -44,3 +42,20 @@ def make_desktop(qtbot: QtBot, tandem_home: Path) -> Iterator[MakeDesktop]:
     for desktop in started:
         desktop.window.close()
         desktop.close()
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine(LONG)
+
+
+@pytest.fixture
+def desktop(make_desktop: MakeDesktop, engine: ScriptedEngine, qtbot: QtBot) -> Desktop:
+    """A desktop with a loaded pair (the models themselves are the script's)."""
+    made = make_desktop(engine)
+    made.bridge.start()
+    made.settings.change(target="big", draft="small")
+    made.engine._on_drafts("big", [])
+    made.engine._loading_job = made.bridge.load(made.engine._load_request("big"))
+    qtbot.waitUntil(lambda: made.engine.state.target is not None and made.engine.mode == "up")
+    return made

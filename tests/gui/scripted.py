@@ -30,6 +30,8 @@ from backend.protocol import (
     TokenRecord,
 )
 
+LONG = "First words.\n\n```python\nx = 1\n```\n\n" + "More words follow here. " * 60
+
 
 def model(name: str, **fields: Any) -> ModelInfo:
     """A loaded model as the worker describes it."""
@@ -75,6 +77,7 @@ class ScriptedEngine(EngineClient):
         self.fail_load: EngineError | None = None
         self.difference: Difference | None = None
         self.requests: list[ReplyRequest] = []
+        self.compared: list[ReplyRequest] = []
         self.loads: list[LoadRequest] = []
         self.now = State(memory_total=25_300_000_000, memory=1_500_000_000)
         self.cancelled: set[str] = set()
@@ -163,6 +166,7 @@ class ScriptedEngine(EngineClient):
         yield Finished(reason, made, seed=7, start=52, ids=tuple(range(len(pieces))), tokenizer="hash")
 
     async def compare(self, request: ReplyRequest, job: str) -> AsyncIterator[Any]:
+        self.compared.append(request)
         pieces = [self.script[i : i + 4] for i in range(0, len(self.script), 4)]
         for n, piece in enumerate(pieces):
             await self._not_held()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
@@ -28,38 +27,8 @@ from backend.protocol import Difference
 from desktop.settings import AUTOMATIC, LOOKUP, NONE
 from desktop.shortcuts import SHORTCUTS, keys
 from desktop.start import Desktop
-from tests.gui.scripted import ScriptedEngine
-
-MakeDesktop = Callable[[ScriptedEngine], Desktop]
-LONG = "First words.\n\n```python\nx = 1\n```\n\n" + "More words follow here. " * 60
-
-
-@pytest.fixture
-def engine() -> ScriptedEngine:
-    return ScriptedEngine(LONG)
-
-
-@pytest.fixture
-def desktop(make_desktop: MakeDesktop, engine: ScriptedEngine, qtbot: QtBot) -> Desktop:
-    """A desktop with a loaded pair (the models themselves are the script's)."""
-    made = make_desktop(engine)
-    made.bridge.start()
-    made.settings.change(target="big", draft="small")
-    made.engine._on_drafts("big", [])
-    made.engine._loading_job = made.bridge.load(made.engine._load_request("big"))
-    qtbot.waitUntil(lambda: made.engine.state.target is not None and made.engine.mode == "up")
-    return made
-
-
-def send(desktop: Desktop, qtbot: QtBot, text: str = "Write it") -> None:
-    composer = desktop.window.page.composer
-    composer.edit.setFocus()
-    qtbot.keyClicks(composer.edit, text)
-    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
-
-
-def finished(desktop: Desktop, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not desktop.conversation.running, timeout=10_000)
+from tests.gui.person import MakeDesktop, finished, send
+from tests.gui.scripted import LONG, ScriptedEngine
 
 
 def test_a_reply_streams_with_figures_and_its_footer(desktop: Desktop, qtbot: QtBot) -> None:

@@ -26,3 +26,7 @@ def test_a_chat_that_was_not_saved_says_why() -> None:
     made = notice(StoreError("full", "No room in /x."))
     assert made.detail == "No room in /x."
     assert "retry" in made.actions
+
+
+def test_chats_that_cannot_be_read_are_not_said_to_be_unsaved() -> None:
+    assert "read" in notice(StoreError("unread", "Why.", reading=True)).title

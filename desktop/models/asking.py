@@ -1,0 +1,92 @@
+"""What the engine is asked for: the next reply of a chat, and once more the one that is stored.
+
+A reply keeps its recipe (system prompt, sampling, limits, template switches), so that a comparison runs the request
+that made it, whatever the chat's settings have become since.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend import protocol, wire
+from backend.protocol import ModelInfo, ReplyRequest, Sampling, Timings
+from desktop.settings import ChatSettings
+from desktop.store import Message
+
+
+def timings_of(message: Message) -> Timings | None:
+    """A stored reply's counters."""
+    return wire.read(Timings, message.timings) if message.timings else None
+
+
+def prompt(upto: list[Message], system: str, typed: str = "") -> list[protocol.Message]:
+    """The messages as the engine takes them; replies carry their token ids, so that nothing is read anew.
+
+    A reply that never got a word is left out, and the person's messages around it become one: many templates refuse
+    two of them in a row.
+    """
+    made = [protocol.Message(role="system", content=_valid(system.strip()))] if system.strip() else []
+    said = [protocol.Message(role=m.role, content=m.content, x_ids=m.ids, x_tokenizer=m.tokenizer) for m in upto]
+    if typed:
+        said.append(protocol.Message(role="user", content=_valid(typed)))
+    for message in said:
+        if message.role == "assistant" and not message.content:
+            continue
+        if made and made[-1].role == message.role == "user":
+            joined = f"{made.pop().content}\n\n{message.content}"
+            message = protocol.Message(role="user", content=joined)
+        made.append(message)
+    return made
+
+
+def request(upto: list[Message], settings: ChatSettings, target: ModelInfo | None, typed: str = "") -> ReplyRequest:
+    """The request for the reply after ``upto`` and what was ``typed``."""
+    return ReplyRequest(
+        messages=tuple(prompt(upto, settings.system_prompt, typed)),
+        sampling=settings.sampling,
+        max_tokens=settings.max_tokens,
+        template_kwargs=settings.template_kwargs(target.template_variables if target else []),
+    )
+
+
+def recipe(asked: ReplyRequest, settings: ChatSettings) -> dict[str, Any]:
+    """What is stored with the reply, so that it can be asked for again."""
+    return {
+        "system_prompt": settings.system_prompt,
+        "sampling": asked.sampling.model_dump(mode="json"),
+        "max_tokens": asked.max_tokens,
+        "template_kwargs": asked.template_kwargs,
+    }
+
+
+def request_again(reply: Message, before: list[Message], settings: ChatSettings) -> ReplyRequest:
+    """The request that made ``reply``, under its own seed and as long as it was.
+
+    Args:
+        reply: a stored reply.
+        before: the messages that it answers.
+        settings: the chat's, for what older replies did not keep.
+    """
+    kept = reply.settings
+    sampling = wire.read(Sampling, kept.get("sampling", {})) or settings.sampling
+    if reply.seed is not None:
+        sampling = sampling.model_copy(update={"seed": reply.seed})
+    return ReplyRequest(
+        messages=tuple(prompt(before, kept.get("system_prompt", settings.system_prompt))),
+        sampling=sampling,
+        max_tokens=_length(reply) or kept.get("max_tokens"),
+        template_kwargs=kept.get("template_kwargs", {}),
+    )
+
+
+def _length(reply: Message) -> int | None:
+    """The tokens it took; one more where it ended by itself, for the end to come by itself again."""
+    timings = timings_of(reply)
+    tokens = timings.predicted_n if timings is not None else len(reply.ids or ())
+    if not tokens:
+        return None
+    return tokens + 1 if reply.finish == "stop" else tokens
+
+
+def _valid(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,61 @@
+"""Rename, delete and undo: written first, then shown. A fault is said, and everything stays as it was."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from desktop.models.attempt import attempt
+from desktop.store import Chat
+
+if TYPE_CHECKING:
+    from desktop.views.main_window import MainWindow
+
+
+class ChatChanges(QObject):
+    """What the sidebar asks for, done in the store and on the window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._deleted: list[Chat] = []
+        self._say = window.page.notice.show_notice
+        window.sidebar.renamed.connect(self.rename)
+        window.sidebar.deleted.connect(self.delete)
+
+    def rename(self, chat: int, title: str) -> None:
+        """Another title."""
+        attempt(partial(self._rename, chat, title), self._say)
+
+    def delete(self, chat: Chat) -> None:
+        """Delete with undo."""
+        attempt(partial(self._delete, chat), self._say)
+
+    def undo(self) -> None:
+        """Bring the last deleted chat back; it stays deleted for good only after the next start."""
+        if self._deleted:
+            attempt(partial(self._restore, self._deleted[-1]), self._say)
+
+    def _rename(self, chat: int, title: str) -> None:
+        self._window.store.rename_chat(chat, title).result()
+        self._window.conversation.renamed(chat, title)
+        self._window.conversation.chats_changed.emit()
+
+    def _delete(self, chat: Chat) -> None:
+        window, conversation = self._window, self._window.conversation
+        window.store.delete_chat(chat.id).result()
+        self._deleted.append(chat)
+        conversation.stop(chat.id)
+        if conversation.chat is not None and conversation.chat.id == chat.id:
+            window.new_chat()
+        conversation.chats_changed.emit()
+        window.toast.say(f"“{chat.title}” was deleted.", self.undo)
+
+    def _restore(self, chat: Chat) -> None:
+        self._window.store.undelete_chat(chat.id).result()
+        if chat in self._deleted:
+            self._deleted.remove(chat)
+        self._window.conversation.chats_changed.emit()
+        self._window.open_chat(chat.id)

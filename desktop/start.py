@@ -31,6 +31,7 @@ from desktop.views.refusal import Refusal
 from desktop.words import Notice, notice
 
 APP_ID = "io.github.tandem_chat.Tandem"
+BUSY = "Tandem is open already, or still closing, and does not answer. Wait a little and start it again."
 log = logging.getLogger(__name__)
 _LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -115,8 +116,10 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     if problem is not None or logs is None:
         return _refuse(app, problem.message if problem else "The log folder cannot be used.")
     single = SingleInstance(data_dir())
-    if not single.first:
+    if single.answered:
         return 0
+    if not single.first:
+        return _refuse(app, BUSY)
     keep_last_crash(logs)
     try:
         desktop = Desktop(app, logs)
@@ -135,6 +138,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     desktop.window.show()
     QTimer.singleShot(0, desktop.begin)
     code = app.exec()
+    single.stop_listening()
     logging.getLogger().removeHandler(faults)
     desktop.close()
     interrupts.close()

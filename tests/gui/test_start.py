@@ -13,6 +13,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from desktop.lock import FolderLock
 from desktop.single import SingleInstance
 from desktop.start import Desktop
 from tests.gui.scripted import ScriptedEngine
@@ -46,6 +47,25 @@ sys.stdout.write(" llama_cpp" if "llama_cpp" in sys.modules else " light")
 sys.stdout.flush()
 desktop.close()
 """
+
+
+SECOND = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+app = QCoreApplication([])
+from desktop.single import SingleInstance
+single = SingleInstance(Path(sys.argv[1]))
+sys.stdout.write("first" if single.first else "answered" if single.answered else "neither")
+"""
+
+
+def second_start(folder: Path) -> subprocess.Popen[str]:
+    """Another process that wants the folder."""
+    variables = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-c", SECOND, str(folder)], env=variables, stdout=subprocess.PIPE, text=True
+    )
 
 
 def python(code: str, home: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -87,9 +107,11 @@ def test_the_first_paint_is_quick_and_loads_no_engine(tandem_home: Path) -> None
 def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     first = SingleInstance(tmp_path)
     assert first.first
-    with qtbot.waitSignal(first.raised, timeout=3000):
-        second = SingleInstance(tmp_path)
-        assert not second.first
+    with qtbot.waitSignal(first.raised, timeout=10_000):
+        second = second_start(tmp_path)
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=10_000)
+    assert second.communicate()[0].split() == ["answered"]
+    (tmp_path / "other").mkdir()
     other = SingleInstance(tmp_path / "other")
     assert other.first
     for instance in (first, other):
@@ -97,6 +119,43 @@ def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
     third = SingleInstance(tmp_path)
     assert third.first
     third.close()
+
+
+def test_a_start_while_the_first_is_closing_takes_over(qtbot: QtBot, tmp_path: Path) -> None:
+    first = SingleInstance(tmp_path)
+    first.stop_listening()  # its window is closed; engine and store are not yet
+    second = second_start(tmp_path)
+    qtbot.wait(1500)
+    assert second.poll() is None
+    first.close()
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=10_000)
+    assert second.communicate()[0].split() == ["first"]
+
+
+def test_a_connection_that_is_never_answered_is_no_answer(qtbot: QtBot, tmp_path: Path) -> None:
+    """The system takes a connection for a program that has left its event loop."""
+    first = SingleInstance(tmp_path)
+    second = SingleInstance(tmp_path, patience=0.5)
+    assert not second.first
+    assert not second.answered
+    first.close()
+
+
+def test_the_folder_of_a_killed_process_is_free(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom desktop.lock import FolderLock\n"
+        "lock = FolderLock(Path(sys.argv[1]))\nprint(lock.take(), flush=True)\ntime.sleep(60)"
+    )
+    path = tmp_path / "tandem.lock"
+    command, variables = [sys.executable, "-c", code, str(path)], os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == "True\n"
+        assert not FolderLock(path).take()
+        owner.kill()
+    lock = FolderLock(path)
+    assert lock.take()
+    lock.release()
 
 
 def test_the_worker_argument_never_imports_qt(tandem_home: Path) -> None:

@@ -89,6 +89,14 @@ def gigabytes(n: int) -> str:
     return f"{n / 1e9:.1f} GB"
 
 
+def progress(name: str, done: int, total: int, speed: float) -> str:
+    """``Qwen3 0.6B: 0.1 of 0.4 GB, 20.0 MB/s``; without figures while the size is not known."""
+    if not total:
+        return f"{name}…"
+    rate = f", {speed / 1e6:.1f} MB/s" if speed > 0 else ""
+    return f"{name}: {gigabytes(done)} of {gigabytes(total)}{rate}"
+
+
 def memory(used: int, total: int) -> str:
     """``2.1/16.8 GB``."""
     return f"{used / 1e9:.1f}/{total / 1e9:.1f} GB" if used and total else MISSING

@@ -29,7 +29,9 @@ class Shelf(QObject):
     """name of the model, (bytes done, bytes in all, bytes per second)"""
     downloaded = Signal(object)
     """list of ids, all installed now"""
+    download_failed = Signal(object)
     failed = Signal(object)
+    """What else went wrong: a model file that was added, the catalogue."""
     said = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -63,7 +65,7 @@ class Shelf(QObject):
     def download(self, ids: list[str]) -> None:
         """Get models, one after the other."""
         self._flag = flag = threading.Event()
-        self._run(self._loader, lambda: self._download(ids, flag))
+        self._run(self._loader, lambda: self._download(ids, flag), self.download_failed.emit)
 
     def cancel_download(self) -> None:
         """Stop; nothing half-written is kept."""
@@ -134,17 +136,21 @@ class Shelf(QObject):
         from backend.library.library import Library
 
         library = Library()
-        for model_id in ids:
-            found = library.catalogue.find(model_id)
-            if found is None:
-                library.resolve(model_id)
-                continue
-            entry, variant = found
-            label = entry.name
-
-            def tell(done: int, total: int, speed: float, label: str = label) -> None:
-                self.progress.emit(label, (done, total, speed))
-
-            download(entry, variant, tell, flag, self.said.emit)
-        self._publish(library)
+        try:
+            for model_id in ids:
+                self._get(library, download, model_id, flag)
+        finally:  # the first of a pair may be here although the second is not
+            self._publish(library)
         self.downloaded.emit(ids)
+
+    def _get(self, library: Any, download: Callable[..., Any], model_id: str, flag: threading.Event) -> None:
+        found = library.catalogue.find(model_id)
+        if found is None:
+            library.resolve(model_id)
+            return
+        entry, variant = found
+
+        def tell(done: int, total: int, speed: float) -> None:
+            self.progress.emit(entry.name, (done, total, speed))
+
+        download(entry, variant, tell, flag, self.said.emit)

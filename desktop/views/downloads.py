@@ -13,24 +13,33 @@ from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
 from desktop.views.welcome import Welcome
 from desktop.widgets.notice_bar import NoticeBar
+from desktop.widgets.status_bar import StatusBar
+from desktop.widgets.transfer import Transfer
 from desktop.words import Notice, notice
+
+ONE_AT_A_TIME = Notice("Another download is under way", "Choose this model again when that one is done.", mild=True)
 
 
 class Downloads(QObject):
     """Proposes the starter pair when no model is installed, and shows every download's progress."""
 
-    def __init__(self, shelf: Shelf, welcome: Welcome, bar: NoticeBar, engine: Engine) -> None:
+    def __init__(self, shelf: Shelf, welcome: Welcome, bar: NoticeBar, status: StatusBar, engine: Engine) -> None:
         super().__init__()
         self._shelf, self._welcome, self._bar, self._engine = shelf, welcome, bar, engine
         self._ids: list[str] = []
         self._starter: list[str] = []
         self._as_draft = False
+        self._said = ""
+        self.transfer = Transfer()
+        status.add(self.transfer)
+        self.transfer.cancelled.connect(shelf.cancel_download)
         welcome.download.connect(lambda: self.get(self._starter))
         welcome.cancel.connect(shelf.cancel_download)
         shelf.progress.connect(self._on_progress)
         shelf.downloaded.connect(self._on_downloaded)
-        shelf.failed.connect(self._on_failed)
-        shelf.said.connect(lambda text: bar.show_notice(Notice("Download", text, mild=True)))
+        shelf.download_failed.connect(self._on_failed)
+        shelf.failed.connect(lambda error: bar.show_notice(notice(error)))
+        shelf.said.connect(self._on_said)
 
     @property
     def running(self) -> bool:
@@ -54,9 +63,11 @@ class Downloads(QObject):
 
     def get(self, ids: list[str], *, draft: bool = False) -> None:
         """Fetch models; the first is loaded as target, or as draft."""
-        if not self.running and ids:
+        if self.running:
+            self._bar.show_notice(ONE_AT_A_TIME)
+        elif ids:
             self._ids, self._as_draft = list(ids), draft
-            self._welcome.show_progress("Starting", 0, 0, 0)
+            self._on_progress("Starting the download", (0, 0, 0.0))
             self._shelf.download(ids)
 
     def _pair(self) -> tuple[Any, Any] | None:
@@ -67,14 +78,10 @@ class Downloads(QObject):
     def _on_progress(self, name: str, numbers: tuple[int, int, float]) -> None:
         done, total, speed = numbers
         self._welcome.show_progress(name, done, total, speed)
-        if not self._welcome.isVisible():
-            share = f"{100 * done / total:.0f} %" if total else ""
-            self._bar.show_notice(Notice(f"Downloading {name} {share}".strip(), mild=True))
+        self.transfer.show_progress(name, done, total, speed)
 
     def _on_downloaded(self, ids: list[str]) -> None:
-        self._ids = []
-        self._bar.hide()
-        self.propose()
+        self._ended()
         if self._as_draft:
             self._engine.choose_draft(ids[0])
             self._engine.refresh_drafts()
@@ -82,10 +89,19 @@ class Downloads(QObject):
             self._engine.choose_target(ids[0])
 
     def _on_failed(self, error: EngineError) -> None:
-        again = None
-        if self._ids:
-            again = partial(self.get, self._ids, draft=self._as_draft)
-            self._ids = []
-            self.propose()
+        again = partial(self.get, self._ids, draft=self._as_draft)
+        self._ended()
         if error.code != ErrorCode.CANCELLED:
             self._bar.show_notice(notice(error, retry=again))
+
+    def _on_said(self, text: str) -> None:
+        self._bar.show_notice(Notice("Download", text, mild=True))
+        self._said = self._bar.text
+
+    def _ended(self) -> None:
+        if self._said and self._bar.text == self._said:  # no other notice has taken its place
+            self._bar.hide()
+        self._said = ""
+        self._ids = []
+        self.transfer.hide()
+        self.propose()

@@ -71,7 +71,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self.changes = ChatChanges(self)
         self.actions_ = Actions(self)
-        self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, engine)
+        self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
         self.setMinimumSize(480, 360)
         self.resize(1100, 760)
         self._title()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from desktop.figures import gigabytes
+from desktop.figures import gigabytes, progress
 
 
 @dataclass(slots=True, frozen=True)
@@ -103,8 +103,7 @@ class Welcome(QWidget):
         """A download runs."""
         self._bar.setRange(0, 1000)
         self._bar.setValue(round(1000 * done / total) if total else 0)
-        rate = f", {speed / 1e6:.1f} MB/s" if speed > 0 else ""
-        self._progress.setText(f"{name}: {gigabytes(done)} of {gigabytes(total)}{rate}")
+        self._progress.setText(progress(name, done, total, speed))
         self._show(downloading=True, offer=False)
 
     def _build_download(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
@@ -53,6 +53,7 @@ class StatusBar(QFrame):
         row.setSpacing(18)
         row.addWidget(self._lead, 1)
         row.addWidget(self._cancel)
+        self._parts: list[QWidget] = []
         self._items: dict[str, QLabel] = {}
         for name in _WIDEST:
             label = QLabel()
@@ -77,6 +78,14 @@ class StatusBar(QFrame):
     def text(self, name: str) -> str:
         """One figure as last set."""
         return self._next.get(name, MISSING)
+
+    def add(self, part: QWidget) -> None:
+        """A further part, between state and figures, that shows itself when it has something to say."""
+        row = self.layout()
+        assert isinstance(row, QHBoxLayout)
+        row.insertWidget(2 + len(self._parts), part)
+        self._parts.append(part)
+        part.installEventFilter(self)
 
     def set_lead(self, text: str, *, cancellable: bool = False) -> None:
         """The state, in words."""
@@ -103,9 +112,14 @@ class StatusBar(QFrame):
         super().resizeEvent(event)
         self._choose_visible()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
+            self._schedule()
+        return super().eventFilter(watched, event)
+
     def _choose_visible(self) -> None:
         """In a narrow window the least important figures go first; the state keeps a third of the width."""
-        room = self.width() * 0.66
+        room = self.width() * 0.66 - sum(part.sizeHint().width() for part in self._parts if not part.isHidden())
         shown = [name for name in _WIDEST if self.text(name) != MISSING]
         widths = {name: self._items[name].minimumWidth() + 18 for name in shown}
         for name in _FIRST_TO_GO:

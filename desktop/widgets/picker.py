@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPen, QStandardItem, QStandardItemModel, QWheelEvent
+from PySide6.QtGui import (
+    QFont,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QStandardItem,
+    QStandardItemModel,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QComboBox,
     QSizePolicy,
@@ -22,6 +31,11 @@ from desktop.theme.tokens import tokens_now
 
 _VALUE, _DETAIL, _HEADING = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 _Index = QModelIndex | QPersistentModelIndex
+_K = Qt.Key
+_OPENING = frozenset(
+    {_K.Key_Up, _K.Key_Down, _K.Key_PageUp, _K.Key_PageDown, _K.Key_Home, _K.Key_End}
+    | {_K.Key_Space, _K.Key_Return, _K.Key_Enter, _K.Key_F4}
+)
 
 
 @dataclass(slots=True, frozen=True)
@@ -35,7 +49,10 @@ class Row:
 
 
 class Picker(QComboBox):
-    """Emits ``chosen`` with a row's value when a person picks it; setting the value by program emits nothing."""
+    """Emits ``chosen`` with a row's value when a person picks it; setting the value by program emits nothing.
+
+    To pick means to open the list first, since what is picked is loaded or downloaded.
+    """
 
     chosen = Signal(str)
 
@@ -91,9 +108,18 @@ class Picker(QComboBox):
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # scrolling past must not load another model
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys that would change a closed drop-down at once open it instead."""
+        held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+        typed = event.text().isprintable() and event.text() and not held
+        if event.key() in _OPENING or typed:
+            self.showPopup()
+        else:
+            event.ignore()
+
     def _activated(self, at: int) -> None:
         row = self._rows[at]
-        if row.value and row.value != self._value:
+        if row.value:  # also the one that is shown: it may have failed to load, or have been cancelled
             self.chosen.emit(row.value)
 
 

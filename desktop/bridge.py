@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import threading
 import uuid
@@ -31,6 +32,7 @@ from backend.protocol import (
     Speculation,
     State,
 )
+from desktop.gate import Gate
 from desktop.inbox import Event, Inbox, Kind
 
 log = logging.getLogger(__name__)
@@ -64,8 +66,12 @@ class EngineBridge(QObject):
         self._inbox = Inbox()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._watcher: asyncio.Task[None] | None = None
+        self._there = asyncio.Event()
+        """Set while there is a client: requests wait for it through a restart."""
+        self._gate = Gate()
         self._loads = asyncio.Lock()
         self._waiting: set[str] = set()
+        """Jobs of which the engine has not said anything yet."""
         self._closed = False
         """From then on requests come too late and do nothing."""
         self._loop = asyncio.new_event_loop()
@@ -97,9 +103,17 @@ class EngineBridge(QObject):
             self._loop.close()
         self._drain()
 
-    def restart(self, request: LoadRequest | None, speculation: Speculation | None = None) -> str:
-        """A new worker, and the last pair in it."""
-        return self._job(lambda job: self._restart(request, speculation, job))
+    def restart(self) -> None:
+        """A new worker with nothing in it. What was asked for before is over, what is asked for from now on waits."""
+        self._job(self._restart)
+
+    def hold_replies(self) -> None:
+        """A pair has been chosen: from now on replies and comparisons wait for it."""
+        self._soon(self._gate.close)
+
+    def release_replies(self, error: EngineError | None = None) -> None:
+        """The pair is there, or ``error`` says why it will not come."""
+        self._soon(lambda: self._gate.open(error))
 
     def load(self, request: LoadRequest) -> str:
         """Load a pair; ``loading`` then ``loaded`` or ``failed``."""
@@ -107,14 +121,14 @@ class EngineBridge(QObject):
 
     def set_draft(self, request: DraftRequest) -> str:
         """Swap the draft model, leaving the target alone."""
-        return self._job(lambda job: self._load(self._alive().set_draft(request, job), job))
+        return self._job(lambda job: self._swap(request, job))
 
     def set_speculation(self, settings: Speculation) -> str:
         """From the next round, also of a running reply."""
         return self._job(lambda job: self._set_speculation(settings, job))
 
     def reply(self, request: ReplyRequest) -> str:
-        """Generate; waits for a load that is under way."""
+        """Generate, once no pair is on its way."""
         return self._job(lambda job: self._reply(request, job))
 
     def compare(self, request: ReplyRequest) -> str:
@@ -158,16 +172,24 @@ class EngineBridge(QObject):
         else:
             asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
+    def _soon(self, call: Callable[[], None]) -> None:
+        """Calls and jobs begin in the order in which the window asks for them."""
+        if not self._closed:
+            self._loop.call_soon_threadsafe(call)
+
     def _job(self, start: Callable[[str], Coroutine[Any, Any, None]]) -> str:
         job = uuid.uuid4().hex
 
         def begin() -> None:
             self._tasks[job] = task = self._loop.create_task(self._guard(start, job))
-            task.add_done_callback(lambda _: self._tasks.pop(job, None))
+            task.add_done_callback(lambda _: self._ended(job))
 
-        if not self._closed:
-            self._loop.call_soon_threadsafe(begin)
+        self._soon(begin)
         return job
+
+    def _ended(self, job: str) -> None:
+        self._tasks.pop(job, None)
+        self._waiting.discard(job)
 
     async def _guard(self, start: Callable[[str], Coroutine[Any, Any, None]], job: str) -> None:
         """Every way a job can end is told to the window."""
@@ -185,13 +207,14 @@ class EngineBridge(QObject):
         if self._inbox.put(Event(kind, job, value, side)):
             self._wake.emit()
 
-    def _alive(self) -> EngineClient:
-        if self._client is None:
-            raise EngineError(ErrorCode.WORKER_GONE, "The engine is not running; restart it.")
+    async def _engine(self) -> EngineClient:
+        await self._there.wait()
+        assert self._client is not None
         return self._client
 
     async def _open(self) -> None:
         self._client = self._make_client()
+        self._there.set()
         self._watcher = self._loop.create_task(self._watch(self._client))
 
     async def _watch(self, client: EngineClient) -> None:
@@ -206,7 +229,8 @@ class EngineBridge(QObject):
                 self._tell("lost", "", error)
         except Exception as error:  # a task's top
             log.exception("the engine's events broke off")
-            self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, f"The engine's events broke off: {error!r}."))
+            if client is self._client:
+                self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, f"The engine's events broke off: {error!r}."))
 
     async def _end(self) -> None:
         """A reply that is stopped needs a moment to hand over its last words, token ids and figures."""
@@ -217,31 +241,40 @@ class EngineBridge(QObject):
                 await asyncio.gather(*tasks, return_exceptions=True)
         await self._shut()
 
-    async def _shut(self) -> None:
+    async def _shut(self, until: str = "") -> None:
+        """End the client and the jobs older than ``until``, by default all."""
         client, self._client = self._client, None
-        tasks = [*self._tasks.values(), *([self._watcher] if self._watcher else [])]
-        current = asyncio.current_task()
+        self._there.clear()
+        older = itertools.takewhile(lambda job: job != until, self._tasks)
+        tasks = [*(self._tasks[job] for job in older), *([self._watcher] if self._watcher else [])]
         for task in tasks:
-            if task is not current:
-                task.cancel()
-        await asyncio.gather(*(t for t in tasks if t is not current), return_exceptions=True)
-        if client is not None:
-            await client.close()
+            task.cancel()
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:  # also when a second restart overtakes this one: else it would find the old worker
+            if client is not None:
+                await client.close()
 
-    async def _restart(self, request: LoadRequest | None, speculation: Speculation | None, job: str) -> None:
-        await self._shut()
+    async def _restart(self, job: str) -> None:
+        try:
+            await self._shut(job)
+        except EngineError as error:
+            log.warning("the old engine did not close: %s", error)
+        self._inbox.forget("state", "lost")  # of the old engine, whatever the window has not heard yet
         await self._open()
-        if speculation is not None:
-            await self._alive().set_speculation(speculation)
-        if request is not None:
-            await self._load_pair(request, job)
 
     async def _load_pair(self, request: LoadRequest, job: str) -> None:
-        async with self._loads:
-            await self._load(self._alive().load(request, job), job)
+        self._waiting.add(job)
+        async with self._loads:  # so that one that was given up is over before the next one comes
+            await self._load((await self._engine()).load(request, job), job)
+
+    async def _swap(self, request: DraftRequest, job: str) -> None:
+        self._waiting.add(job)
+        await self._load((await self._engine()).set_draft(request, job), job)
 
     async def _load(self, steps: AsyncIterator[LoadProgress | State], job: str) -> None:
         async for step in steps:
+            self._waiting.discard(job)
             if isinstance(step, State):
                 self._tell("state", "", step)
                 self._tell("loaded", job, step)
@@ -249,18 +282,20 @@ class EngineBridge(QObject):
                 self._tell("loading", job, step)
 
     async def _set_speculation(self, settings: Speculation, job: str) -> None:
-        state = await self._alive().set_speculation(settings)
+        state = await (await self._engine()).set_speculation(settings)
         self._tell("state", "", state)
         self._tell("loaded", job, state)
 
-    async def _reply(self, request: ReplyRequest, job: str) -> None:
+    async def _when_loaded(self, job: str) -> EngineClient:
+        """A message may be sent while its model is on its way."""
         self._waiting.add(job)
-        try:
-            async with self._loads:  # a message may be sent while its model loads
-                pass
-        finally:
-            self._waiting.discard(job)
-        async for event in self._alive().reply(request, job):
+        await self._gate.passed()
+        client = await self._engine()
+        self._waiting.discard(job)
+        return client
+
+    async def _reply(self, request: ReplyRequest, job: str) -> None:
+        async for event in (await self._when_loaded(job)).reply(request, job):
             match event:
                 case Delta():
                     self._tell("delta", job, event)
@@ -270,7 +305,7 @@ class EngineBridge(QObject):
                     self._tell("finished", job, event)
 
     async def _compare(self, request: ReplyRequest, job: str) -> None:
-        async for event in self._alive().compare(request, job):
+        async for event in (await self._when_loaded(job)).compare(request, job):
             match event:
                 case Comparison():
                     self._tell("compared", job, event)
@@ -281,15 +316,15 @@ class EngineBridge(QObject):
 
     async def _count(self, ticket: int, messages: list[Message], kwargs: dict[str, Any]) -> None:
         try:
-            self._tell("counted", "", (ticket, await self._alive().count(messages, kwargs)))
+            self._tell("counted", "", (ticket, await (await self._engine()).count(messages, kwargs)))
         except EngineError:
             log.debug("tokens were not counted", exc_info=True)
 
     async def _cancel(self, job: str) -> None:
         task = self._tasks.get(job)
-        if task is None or self._client is None:
+        if task is None:
             return
-        if job in self._waiting:
+        if job in self._waiting or self._client is None:
             task.cancel()
             return
         try:

@@ -46,6 +46,11 @@ class Inbox:
                 self._events[object()] = event
             return was_empty
 
+    def forget(self, *kinds: Kind) -> None:
+        """Drop what has lost its meaning before anybody heard it."""
+        with self._lock:
+            self._events = {key: event for key, event in self._events.items() if event.kind not in kinds}
+
     def take(self) -> list[Event]:
         """Everything since the last call, oldest first."""
         with self._lock:

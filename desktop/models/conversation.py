@@ -18,6 +18,7 @@ from backend import protocol, wire
 from backend.errors import EngineError
 from backend.protocol import ModelInfo, ReplyRequest
 from desktop.bridge import EngineBridge
+from desktop.gate import WAITED
 from desktop.models import asking
 from desktop.models.attempt import attempt
 from desktop.models.replying import Replying
@@ -253,6 +254,8 @@ class Conversation(QObject):
 
     def _on_failed(self, message: Message, error: EngineError) -> None:
         again = partial(self.answer, message.chat, message.parent) if message.parent is not None else None
+        if error.details.get(WAITED):  # its pair did not come: what can be tried again is said there
+            again = None
         self.noticed.emit(notice(error, partial=bool(message.content), retry=again))
 
     def _replace(self, message: Message) -> None:

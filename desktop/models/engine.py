@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from functools import partial
 from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -10,17 +12,23 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import DraftRequest, LoadOptions, LoadProgress, LoadRequest, Speculation, State
 from desktop.bridge import EngineBridge
 from desktop.models.shelf import Shelf
-from desktop.settings import AUTOMATIC, LOOKUP, NONE, SettingsFile
+from desktop.models.wanted import Wanted, draft_of, speculation_of
+from desktop.settings import AUTOMATIC, NONE, SettingsFile
 from desktop.words import Notice, notice
 
+log = logging.getLogger(__name__)
 Mode = Literal["starting", "up", "loading", "lost"]
 
 
 class Engine(QObject):
-    """Turns choices into requests. Choices are kept in the settings; what is shown comes from the engine's state."""
+    """Turns choices into requests. Choices are kept in the settings; what is shown comes from the engine's state.
+
+    Three facts decide everything: ``state`` (what is loaded, from the worker), what is wanted (at most one pair or
+    draft; a new wish gives the old one up), and whether the worker lives. What the window names and says follows.
+    """
 
     changed = Signal()
-    """``state``, ``mode``, ``progress`` or ``error`` changed."""
+    """``state``, ``mode``, ``target`` or ``progress`` changed."""
     drafts_changed = Signal(object)
     noticed = Signal(object)
 
@@ -32,12 +40,16 @@ class Engine(QObject):
         self._shelf = shelf
         self._settings = settings
         self.state = State()
-        self.mode: Mode = "starting"
-        self.progress: LoadProgress | None = None
         self.drafts: list[Any] = []
-        self.last_load: EngineError | None = None
-        self._loading_job = ""
-        self._wanted: str | None = None
+        self.drafts_of = ""
+        """The target that ``drafts`` were looked up for."""
+        self._failed = ""
+        """The target that was wanted last and could not be loaded."""
+        self._worker: Literal["starting", "up", "lost"] = "starting"
+        self._wanted: Wanted | None = None
+        self._draft_is_due = False
+        """The draft in use may not be the chosen one."""
+        self._asked = ""
         bridge.state_changed.connect(self._on_state)
         bridge.lost.connect(self._on_lost)
         bridge.loading.connect(self._on_loading)
@@ -49,23 +61,45 @@ class Engine(QObject):
     @property
     def busy(self) -> bool:
         """Whether a pair or a draft is being loaded."""
-        return self.mode == "loading" or bool(self._loading_job)
+        return self._wanted is not None
+
+    @property
+    def mode(self) -> Mode:
+        """What the engine is about."""
+        return "loading" if self._pair_wanted else self._worker
+
+    @property
+    def target(self) -> str | None:
+        """The target to name: the one that is on its way, else the one that answers."""
+        if self._wanted is not None:
+            return self._wanted.target
+        return self.state.target.id if self.state.target else None
+
+    @property
+    def progress(self) -> LoadProgress | None:
+        """How far what is wanted has come."""
+        return self._wanted.progress if self._wanted else None
+
+    @property
+    def _pair_wanted(self) -> bool:
+        return self._wanted is not None and not self._wanted.swap
 
     # -- choices --------------------------------------------------------------------------------------------------
 
     def start(self, *, load: bool) -> None:
         """Start the worker; with ``load`` also the last pair."""
         self._bridge.start()
-        self._bridge.set_speculation(self._speculation())
+        self._bridge.set_speculation(speculation_of(self._settings.now))
+        self.drafts_changed.emit([])  # the choices without a draft model are there from the start
         if load and self._settings.now.target:
-            self.choose_target(self._settings.now.target)
+            self._want(self._settings.now.target)
+        else:
+            self.refresh_drafts()
 
     def choose_target(self, target: str) -> None:
-        """Load ``target`` with the draft that the settings ask for."""
-        self._settings.change(target=target)
-        self._wanted = target
-        self._enter("loading")
-        self._shelf.ask_drafts(target)
+        """Load ``target`` with the draft that the settings ask for, unless it is there or on its way already."""
+        if target != self.target:
+            self._want(target)
 
     def choose_draft(self, choice: str) -> None:
         """A model's id, or automatic, lookup, none. The target and a running reply are not interrupted."""
@@ -73,138 +107,179 @@ class Engine(QObject):
         speculation = self._settings.now.speculation.model_copy(update={"enabled": enabled})
         self._settings.change(draft=choice, speculation=speculation)
         self.changed.emit()
-        self._bridge.set_speculation(self._speculation())
-        if self.state.target is None or self.mode in ("loading", "lost"):
-            return
-        draft = self._draft_id()
-        if draft != (self.state.draft.id if self.state.draft else None):
-            self._loading_job = self._bridge.set_draft(DraftRequest(draft=draft))
+        self._bridge.set_speculation(speculation_of(self._settings.now))
+        self._swap_again()
 
     def set_enabled(self, enabled: bool) -> None:
         """The switch: from the next round."""
         if enabled and self._settings.now.draft == NONE:
-            self._settings.change(draft=AUTOMATIC)
             self.choose_draft(AUTOMATIC)
             return
         speculation = self._settings.now.speculation.model_copy(update={"enabled": enabled})
         self._settings.change(speculation=speculation)
         self.changed.emit()
-        self._bridge.set_speculation(self._speculation())
+        self._bridge.set_speculation(speculation_of(self._settings.now))
 
     def set_speculation(self, settings: Speculation) -> None:
         """Draft length and rule: from the next round."""
         self._settings.change(speculation=settings)
-        self._bridge.set_speculation(self._speculation())
+        self._bridge.set_speculation(speculation_of(self._settings.now))
 
     def set_load_options(self, options: LoadOptions) -> None:
         """Context and GPU layers need the pair to be loaded again."""
         if options != self._settings.now.load:
             self._settings.change(load=options)
-            if self.state.target is not None or self.last_load is not None:
-                self.reload()
+            self.reload()
 
     def refresh_drafts(self) -> None:
-        """Look again which drafts fit."""
-        if self._settings.now.target:
-            self._shelf.ask_drafts(self._settings.now.target)
+        """Look again which drafts fit the target, or the last one while there is none."""
+        if target := self.target or self._settings.now.target:
+            self._asked = target
+            self._shelf.ask_drafts(target)
 
     def reload(self) -> None:
-        """Load the chosen pair again."""
-        if self._settings.now.target:
-            self.choose_target(self._settings.now.target)
+        """Load the pair again, or try once more what could not be loaded."""
+        if target := self.target or self._failed:
+            self._want(target)
 
     def restart(self) -> None:
         """A fresh worker with the last pair."""
-        request = self._load_request(self._settings.now.target) if self._settings.now.target else None
-        self.state = State()
-        self._enter("loading" if request else "starting")
-        self._loading_job = self._bridge.restart(request, self._speculation())
+        self._renew()
+        if self._settings.now.target:
+            self._want(self._settings.now.target)
 
     def cancel_load(self) -> None:
-        """Stop loading."""
+        """Want nothing; what is loaded then is what the state says."""
+        if self._wanted is not None:
+            self._drop()
+            self._settle(EngineError(ErrorCode.CANCELLED, "Stopped."))
+
+    # -- one wish at a time ---------------------------------------------------------------------------------------
+
+    def _want(self, target: str) -> None:
+        if self._worker == "lost":
+            self._renew()
+        self._drop()
+        self._wanted = Wanted(target)
+        self._draft_is_due = True
+        self._failed = ""
+        self._bridge.hold_replies()
+        self.changed.emit()
+        self.refresh_drafts()
+
+    def _swap(self) -> None:
+        """Exchange the draft as soon as its target is there and, for "automatic", what fits it is known."""
+        target, wanted, now = self.state.target, self._wanted, self._settings.now
+        unknown = now.draft == AUTOMATIC and (target is None or target.id != self.drafts_of)
+        if not self._draft_is_due or target is None or self._pair_wanted or unknown:
+            return
+        self._draft_is_due = False
+        draft = self._draft_id()
+        if draft == (wanted.draft if wanted else self.state.draft.id if self.state.draft else None):
+            return
+        self._drop()
+        self._wanted = Wanted(target.id, draft, swap=True, job=self._bridge.set_draft(DraftRequest(draft=draft)))
+        self.changed.emit()
+
+    def _swap_again(self) -> None:
+        self._draft_is_due = True
+        self._swap()
+
+    def _drop(self) -> None:
+        if self._wanted is not None and self._wanted.job:
+            self._bridge.cancel(self._wanted.job)
         self._wanted = None
-        if self._loading_job:
-            self._bridge.cancel(self._loading_job)
+
+    def _settle(self, error: EngineError | None = None) -> None:
+        """Nothing is wanted any more: what waited for it goes on, or ends with the reason why it did not come."""
+        self._wanted = None
+        self._bridge.release_replies(error)
+        self.changed.emit()
+        self._follow()
+
+    def _follow(self) -> None:
+        """The drafts on offer are those of the target that is named."""
+        if (self.target or self._settings.now.target or "") != self._asked:
+            self.refresh_drafts()
+        else:
+            self._swap()
+
+    def _renew(self) -> None:
+        """Another worker; the old one's jobs end with it."""
+        self._wanted = None
+        self._worker, self.state = "starting", State()
+        self._bridge.release_replies(EngineError(ErrorCode.CANCELLED, "Stopped."))
+        self._bridge.restart()
+        self._bridge.set_speculation(speculation_of(self._settings.now))
+        self.changed.emit()
 
     # -- what comes back ------------------------------------------------------------------------------------------
 
     def _on_state(self, state: State) -> None:
-        before = self.state
-        self.state = state
-        if self.mode in ("starting", "lost"):
-            self.mode = "up"
+        before, self.state, self._worker = self.state, state, "up"
         if state.draft_note and state.draft_note != before.draft_note:
             self.noticed.emit(Notice("The draft model is not in use", state.draft_note, mild=True))
         self.changed.emit()
+        if (state.target and state.target.id) != (before.target and before.target.id):
+            self._follow()
 
     def _on_lost(self, error: EngineError) -> None:
-        self.state = State()
-        self._loading_job = ""
-        self._enter("lost")
+        self._worker, self.state = "lost", State()
+        self._settle(error)
         self.noticed.emit(notice(error))
 
     def _on_loading(self, job: str, progress: LoadProgress) -> None:
-        if job == self._loading_job:
-            self.progress = progress
-            if progress.phase == "target":
-                self.mode = "loading"
+        if self._wanted is not None and job == self._wanted.job:
+            self._wanted.progress = progress
             self.changed.emit()
 
     def _on_loaded(self, job: str, state: State) -> None:
-        if job == self._loading_job:
-            self._loading_job = ""
-            self.last_load = None
-            self.state = state
-            self._enter("up")
+        wanted = self._wanted
+        if wanted is None or job != wanted.job:
+            return
+        self.state = state
+        if not wanted.swap:  # only what has been loaded once is loaded by itself at the next start
+            self._settings.change(target=wanted.target)
+            self._draft_is_due = self._draft_id() != wanted.draft
+        self._settle()
 
     def _on_failed(self, job: str, error: EngineError) -> None:
-        if job != self._loading_job:
+        wanted = self._wanted
+        if wanted is None or job != wanted.job:
             return
-        self._loading_job = ""
-        self.last_load = error
-        gone = error.code in (ErrorCode.WORKER_GONE, ErrorCode.WORKER_START_FAILED)
-        self._enter("lost" if gone else "up")
+        if error.code in (ErrorCode.WORKER_GONE, ErrorCode.WORKER_START_FAILED):
+            self._on_lost(error)
+            return
         if error.code != ErrorCode.CANCELLED:
-            self.noticed.emit(notice(error, retry=self.reload))
+            self._keep_failure(wanted, error)
+        self._settle(error)
+
+    def _keep_failure(self, wanted: Wanted, error: EngineError) -> None:
+        if not wanted.swap:
+            self._failed = wanted.target
+        self.noticed.emit(notice(error, retry=self._swap_again if wanted.swap else partial(self._want, wanted.target)))
 
     def _on_drafts(self, target: str, choices: list[Any]) -> None:
-        if target != self._settings.now.target:
-            return
-        self.drafts = choices
-        self.drafts_changed.emit(choices)
-        if self._wanted == target:
-            self._wanted = None
-            self._loading_job = self._bridge.load(self._load_request(target))
+        if target == self._asked:
+            self.drafts, self.drafts_of = choices, target
+            self.drafts_changed.emit(choices)
+            if (wanted := self._held_back(target)) is not None:
+                wanted.draft = self._draft_id()
+                options = self._settings.now.load
+                wanted.job = self._bridge.load(LoadRequest(target=target, draft=wanted.draft, options=options))
+            self._swap()
 
     def _on_drafts_failed(self, target: str, error: EngineError) -> None:
-        if target == self._wanted:
-            self._wanted = None
-            self.last_load = error
-            self._enter("up")
-        self.noticed.emit(notice(error))
+        if (wanted := self._held_back(target)) is not None:
+            self._keep_failure(wanted, error)
+            self._settle(error)
+        else:
+            log.warning("no drafts for %s: %s", target, error)
+            self._on_drafts(target, [])
 
-    # -- translation ----------------------------------------------------------------------------------------------
-
-    def _enter(self, mode: Mode) -> None:
-        self.mode = mode
-        self.progress = None
-        self.changed.emit()
-
-    def _load_request(self, target: str) -> LoadRequest:
-        return LoadRequest(target=target, draft=self._draft_id(), options=self._settings.now.load)
+    def _held_back(self, target: str) -> Wanted | None:
+        wanted = self._wanted
+        return wanted if wanted is not None and wanted.held_back and wanted.target == target else None
 
     def _draft_id(self) -> str | None:
-        choice = self._settings.now.draft
-        if choice in (LOOKUP, NONE):
-            return None
-        if choice != AUTOMATIC:
-            return choice
-        fitting = (c for c in self.drafts if c.fits and c.model.installed and not c.warning)
-        return next((c.model.id for c in fitting), None)
-
-    def _speculation(self) -> Speculation:
-        """The settings with the source that the draft choice implies."""
-        now = self._settings.now
-        source = {AUTOMATIC: "auto", LOOKUP: "lookup", NONE: "auto"}.get(now.draft, "draft")
-        enabled = now.speculation.enabled and now.draft != NONE
-        return now.speculation.model_copy(update={"source": source, "enabled": enabled})
+        return draft_of(self._settings.now.draft, self.drafts)

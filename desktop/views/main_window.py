@@ -176,11 +176,11 @@ class MainWindow(QMainWindow):
     # -- models and engine ----------------------------------------------------------------------------------------
 
     def _show_models(self, models: list[Any]) -> None:
-        self.top.target.set_rows(target_rows(models), self.settings.now.target or "")
+        self.top.target.set_rows(target_rows(models), self.engine.target or "")
         self.downloads.propose()
 
     def _show_drafts(self, choices: list[Any]) -> None:
-        self.top.draft.set_rows(draft_rows(choices, self.settings.now.target), self.settings.now.draft)
+        self.top.draft.set_rows(draft_rows(choices, self.engine.drafts_of), self.settings.now.draft)
 
     def _target_chosen(self, value: str) -> None:
         if value == ADD_FILE:
@@ -189,7 +189,7 @@ class MainWindow(QMainWindow):
             self.downloads.get([value.removeprefix(DOWNLOAD)])
         else:
             self.engine.choose_target(value)
-        self.top.target.set_value(self.settings.now.target or "")
+        self.top.target.set_value(self.engine.target or "")
 
     def _draft_chosen(self, value: str) -> None:
         if value.startswith(DOWNLOAD):
@@ -206,7 +206,7 @@ class MainWindow(QMainWindow):
 
     def _show_state(self) -> None:
         engine, now = self.engine, self.settings.now
-        self.top.target.set_value(now.target or "")
+        self.top.target.set_value(engine.target or "")
         self.top.draft.set_value(now.draft)
         self.top.set_switch(now.speculation.enabled and now.draft != NONE)
         state = engine.state

@@ -53,9 +53,9 @@ def engine() -> ScriptedEngine:
 def desktop(make_desktop: MakeDesktop, engine: ScriptedEngine, qtbot: QtBot) -> Desktop:
     """A desktop with a loaded pair (the models themselves are the script's)."""
     made = make_desktop(engine)
-    made.bridge.start()
-    made.settings.change(target="big", draft="small")
-    made.engine._on_drafts("big", [])
-    made.engine._loading_job = made.bridge.load(made.engine._load_request("big"))
+    made.settings.change(draft="small")
+    made.shelf.ask_drafts = lambda target: made.shelf.drafts.emit(target, [])  # type: ignore[method-assign]
+    made.engine.start(load=False)
+    made.engine.choose_target("big")
     qtbot.waitUntil(lambda: made.engine.state.target is not None and made.engine.mode == "up")
     return made

@@ -75,10 +75,13 @@ class ScriptedEngine(EngineClient):
         self.crash_after: int | None = None
         self.fail_reply: EngineError | None = None
         self.fail_load: EngineError | None = None
+        self.broken: set[str] = set()
+        """Targets whose file cannot be read: what is loaded stays."""
         self.difference: Difference | None = None
         self.requests: list[ReplyRequest] = []
         self.compared: list[ReplyRequest] = []
         self.loads: list[LoadRequest] = []
+        self.swaps: list[str | None] = []
         self.now = State(memory_total=25_300_000_000, memory=1_500_000_000)
         self.cancelled: set[str] = set()
         self.held = False
@@ -129,11 +132,17 @@ class ScriptedEngine(EngineClient):
                 raise EngineError(ErrorCode.CANCELLED, "Stopped.")
         if self.fail_load is not None:
             raise self.fail_load
+        if request.target in self.broken:
+            raise EngineError(ErrorCode.FILE_DAMAGED, f"{request.target} is damaged; get it again.")
         draft = model(request.draft, n_layer=24) if request.draft else None
         yield self.publish(phase="ready", target=model(request.target), draft=draft)
 
     async def set_draft(self, request: DraftRequest, job: str) -> AsyncIterator[LoadProgress | State]:
+        self.swaps.append(request.draft)
         yield LoadProgress(phase="draft", fraction=0.5)
+        await self._not_held()
+        if job in self.cancelled:
+            raise EngineError(ErrorCode.CANCELLED, "Stopped.")
         yield self.publish(draft=model(request.draft) if request.draft else None)
 
     async def unload(self) -> State:

@@ -43,9 +43,9 @@ def test_a_cancelled_load_or_download_is_not_what_is_tried_again(
     fetched: list[list[str]] = []
     monkeypatch.setattr(desktop.shelf, "download", fetched.append)
     desktop.window.downloads.get(["somewhere"])
-    desktop.shelf.failed.emit(EngineError(ErrorCode.CANCELLED, "Stopped."))
+    desktop.shelf.download_failed.emit(EngineError(ErrorCode.CANCELLED, "Stopped."))
     engine.held = True
-    desktop.engine._loading_job = desktop.bridge.load(desktop.engine._load_request("big"))
+    desktop.engine.reload()
     qtbot.waitUntil(lambda: desktop.window.status.lead.startswith("Loading target"))
     desktop.window.status.cancelled.emit()
     engine.held = False
@@ -64,17 +64,17 @@ def test_a_cancelled_load_or_download_is_not_what_is_tried_again(
 def test_a_failed_load_and_a_failed_download_are_tried_again(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    engine.fail_load = EngineError(ErrorCode.LOAD_FAILED, "The library refused the file.")
+    desktop.engine.reload()
+    qtbot.waitUntil(lambda: "refused the file" in desktop.window.page.notice.text)
     reloads: list[str] = []
     monkeypatch.setattr(desktop.shelf, "ask_drafts", reloads.append)
-    engine.fail_load = EngineError(ErrorCode.LOAD_FAILED, "The library refused the file.")
-    desktop.engine._loading_job = desktop.bridge.load(desktop.engine._load_request("big"))
-    qtbot.waitUntil(lambda: "refused the file" in desktop.window.page.notice.text)
     try_again(desktop, qtbot)
     assert reloads == ["big"]
     fetched: list[list[str]] = []
     monkeypatch.setattr(desktop.shelf, "download", fetched.append)
     desktop.window.downloads.get(["somewhere"])
-    desktop.shelf.failed.emit(EngineError(ErrorCode.NO_NETWORK, "The hub does not answer."))
+    desktop.shelf.download_failed.emit(EngineError(ErrorCode.NO_NETWORK, "The hub does not answer."))
     try_again(desktop, qtbot)
     assert fetched == [["somewhere"], ["somewhere"]]
 

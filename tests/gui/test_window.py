@@ -144,25 +144,24 @@ def test_a_load_that_fails_says_so_and_can_be_cancelled(desktop: Desktop, engine
     engine.fail_load = EngineError(
         ErrorCode.OUT_OF_MEMORY, "The pair needs 9.1 GB, 6.0 GB are free; use a smaller one."
     )
-    desktop.engine._loading_job = desktop.bridge.load(desktop.engine._load_request("big"))
+    desktop.engine.reload()
     qtbot.waitUntil(lambda: "9.1 GB" in desktop.window.page.notice.text)
     assert desktop.engine.mode == "up"
     engine.fail_load = None
     engine.held = True
-    desktop.engine._loading_job = desktop.bridge.load(desktop.engine._load_request("big"))
+    desktop.engine.reload()
     qtbot.waitUntil(lambda: desktop.window.status.lead.startswith("Loading target"))
     desktop.window.status.cancelled.emit()
+    assert desktop.engine.mode == "up"
+    qtbot.waitUntil(lambda: bool(engine.cancelled))
     engine.held = False
-    qtbot.waitUntil(lambda: desktop.engine.mode == "up")
-    assert desktop.engine.last_load is not None
-    assert desktop.engine.last_load.code == ErrorCode.CANCELLED
 
 
 def test_a_message_sent_while_loading_waits_for_the_model(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     engine.held = True
-    desktop.engine._loading_job = desktop.bridge.load(desktop.engine._load_request("big"))
+    desktop.engine.reload()
     send(desktop, qtbot)
     qtbot.wait(100)
     assert engine.requests == []

@@ -46,6 +46,15 @@ def test_states_and_progress_are_latest_wins_and_ends_are_never_dropped() -> Non
     assert kinds.count("failed") == 3
 
 
+def test_what_lost_its_meaning_is_forgotten() -> None:
+    inbox = Inbox()
+    inbox.put(Event("state", "", State()))
+    inbox.put(Event("delta", "a", delta("x", 1)))
+    inbox.put(Event("lost", "", None))
+    inbox.forget("state", "lost")
+    assert [e.kind for e in inbox.take()] == ["delta"]
+
+
 def test_the_end_of_a_job_comes_after_its_text() -> None:
     inbox = Inbox()
     inbox.put(Event("delta", "a", delta("x", 1)))

@@ -1,0 +1,46 @@
+"""What was asked of the engine and is not there yet, and what a person's choices come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from backend.protocol import LoadProgress, Speculation
+from desktop.settings import AUTOMATIC, LOOKUP, NONE, Settings
+
+
+@dataclass(slots=True)
+class Wanted:
+    """A pair, or with ``swap`` only its draft.
+
+    Without a ``job`` nothing has gone out yet: the drafts that fit the target are being looked up.
+    """
+
+    target: str
+    draft: str | None = None
+    swap: bool = False
+    job: str = ""
+    progress: LoadProgress | None = None
+
+    @property
+    def held_back(self) -> bool:
+        """Whether it goes out once the drafts are known."""
+        return not self.swap and not self.job
+
+
+def draft_of(choice: str, drafts: Iterable[Any]) -> str | None:
+    """The draft model that a choice means; None = without one."""
+    if choice in (LOOKUP, NONE):
+        return None
+    if choice != AUTOMATIC:
+        return choice
+    fitting = (c for c in drafts if c.fits and c.model.installed and not c.warning)
+    return next((c.model.id for c in fitting), None)
+
+
+def speculation_of(settings: Settings) -> Speculation:
+    """The settings with the source that the draft choice implies."""
+    source = {AUTOMATIC: "auto", LOOKUP: "lookup", NONE: "auto"}.get(settings.draft, "draft")
+    enabled = settings.speculation.enabled and settings.draft != NONE
+    return settings.speculation.model_copy(update={"source": source, "enabled": enabled})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from statistics import median
+from collections.abc import Iterable
 
 _RECENT = 9
 """Passes per size that the median looks at: few enough to follow drifting memory bandwidth."""
@@ -33,7 +33,7 @@ class PassCosts:
         if n == 1:
             first = not self._single
             self._single.append(ms)
-            unit = median(self._single)
+            unit = _median(self._single)
             if first:  # what was seen before was in plain milliseconds
                 self._ratio = {size: ratio / unit for size, ratio in self._ratio.items()}
                 self._seen = {size: deque((r / unit for r in seen), _RECENT) for size, seen in self._seen.items()}
@@ -42,7 +42,7 @@ class PassCosts:
         else:
             seen = self._seen.setdefault(n, deque(maxlen=_RECENT))
             seen.append(ms / self._unit)
-            self._ratio[n] = median(seen)
+            self._ratio[n] = _median(seen)
         if len(self._sizes) != len(self._ratio):
             self._sizes = sorted(self._ratio)
 
@@ -90,6 +90,12 @@ class PassCosts:
     def table(self) -> dict[int, float]:
         """Measured sizes and their costs."""
         return {n: self.at(n) for n in self._sizes}
+
+
+def _median(values: Iterable[float]) -> float:
+    """The middle value, the lower one of two: a slow pass is more often an accident than a fast one."""
+    ordered = sorted(values)
+    return ordered[(len(ordered) - 1) // 2]
 
 
 def expected_tokens(alpha: float, k: int) -> float:

@@ -26,6 +26,7 @@ class CodeBlock(QFrame):
         self._language = ""
         self._coloured_at = 0.0
         self._name = QLabel()
+        self._name.setTextFormat(Qt.TextFormat.PlainText)  # the fence's word is the model's: never HTML
         self._copy = IconButton("copy", "Copy code")
         self._copy.clicked.connect(self.copy)
         self._edit = _Code()

@@ -11,26 +11,23 @@ from typing import Any
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QDesktopServices,
-    QFont,
-    QFontDatabase,
+    QFocusEvent,
+    QImage,
+    QPainter,
+    QPaintEvent,
     QResizeEvent,
-    QTextBlockFormat,
-    QTextCharFormat,
     QTextCursor,
     QTextDocument,
-    QTextFormat,
-    QTextFrameFormat,
-    QTextLength,
     QTextOption,
-    QTextTable,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
-from desktop.theme.tokens import Tokens, tokens_now
+from desktop.theme.tokens import tokens_now
+from desktop.widgets.prose_style import dress, may_follow
 
-ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+_BY_KEY = frozenset({Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason})
 
 
 class Prose(QTextBrowser):
@@ -54,6 +51,7 @@ class Prose(QTextBrowser):
         self.document().setDefaultTextOption(option)
         self._markdown = ""
         self._plain = False
+        self._by_key = False
 
     def set_markdown(self, text: str) -> None:
         """Show ``text``."""
@@ -68,20 +66,22 @@ class Prose(QTextBrowser):
 
     def follow(self, url: QUrl) -> bool:
         """Open a link in the system's browser if its scheme is on the list; says whether it was."""
-        allowed = url.scheme().lower() in ALLOWED_SCHEMES
-        return allowed and QDesktopServices.openUrl(url)
+        return may_follow(url.toString()) and QDesktopServices.openUrl(url)
 
     def loadResource(self, kind: int, url: QUrl | str) -> Any:
-        """Never load anything that a model wrote an address of."""
-        return None
+        """Never load anything that a model wrote an address of. Qt opens the file itself unless it gets something."""
+        return _nothing()
 
     def _render(self) -> None:
         document = self.document()
+        whole = QTextCursor(document)
+        whole.beginEditBlock()  # laid out once, and only when no image is left in it
         if self._plain:
             document.setPlainText(self._markdown)
         else:
             document.setMarkdown(self._markdown, _FEATURES)
-        _style(document, tokens_now(), self.font())
+        dress(document, tokens_now(), self.font())
+        whole.endEditBlock()
         self._fit()
 
     def _fit(self) -> None:
@@ -99,6 +99,22 @@ class Prose(QTextBrowser):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_plain"):
             self._render()
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._by_key = event.reason() in _BY_KEY
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._by_key and self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setPen(tokens_now().accent)
+            painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # the conversation scrolls, not the block
 
@@ -106,86 +122,8 @@ class Prose(QTextBrowser):
         return QSize(50, super().minimumSizeHint().height())
 
 
-def _style(document: QTextDocument, tokens: Tokens, font: QFont) -> None:
-    """Space, sizes and colours that Qt's Markdown leaves at their defaults."""
-    cursor = QTextCursor(document)
-    cursor.beginEditBlock()
-    block = document.begin()
-    while block.isValid():
-        _style_block(QTextCursor(block), font)
-        fragments = block.begin()
-        while not fragments.atEnd():
-            _style_fragment(document, fragments.fragment(), tokens)
-            fragments += 1
-        block = block.next()
-    for frame in document.rootFrame().childFrames():
-        if isinstance(frame, QTextTable):
-            _style_table(frame, tokens)
-    cursor.endEditBlock()
-
-
-def _style_block(cursor: QTextCursor, font: QFont) -> None:
-    size = font.pointSizeF() if font.pointSizeF() > 0 else 10.0
-    style = QTextBlockFormat()
-    level = cursor.blockFormat().headingLevel()
-    inside = cursor.currentTable() is not None
-    quoted = cursor.blockFormat().intProperty(QTextFormat.Property.BlockQuoteLevel)
-    style.setLineHeight(100 if inside else 135, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
-    if level:
-        big = QTextCharFormat()
-        big.setFontPointSize(size * {1: 1.35, 2: 1.2}.get(level, 1.06))
-        big.setFontWeight(QFont.Weight.DemiBold)
-        cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
-        cursor.mergeCharFormat(big)
-        style.setTopMargin(size * 0.9 if cursor.block().blockNumber() else 0)
-        style.setBottomMargin(size * 0.4)
-    elif not inside:
-        style.setBottomMargin(size * (0.3 if cursor.currentList() else 0.8))
-        style.setTopMargin(size * 0.5 if quoted else 0)
-    if quoted:
-        quiet = QTextCharFormat()
-        quiet.setForeground(tokens_now().subtle)
-        cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
-        cursor.mergeCharFormat(quiet)
-    if not cursor.block().next().isValid():
-        style.setBottomMargin(0)
-    cursor.mergeBlockFormat(style)
-
-
-def _style_fragment(document: QTextDocument, fragment: Any, tokens: Tokens) -> None:
-    current = fragment.charFormat()
-    style = QTextCharFormat()
-    if current.fontFixedPitch():
-        style.setFontFamilies([QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()])
-        style.setBackground(tokens.hover)
-    if current.isAnchor():
-        allowed = QUrl(current.anchorHref()).scheme().lower() in ALLOWED_SCHEMES
-        style.setForeground(tokens.accent if allowed else tokens.subtle)
-        style.setFontUnderline(allowed)
-        style.setToolTip(current.anchorHref())
-        if not allowed:
-            style.setAnchor(False)
-    if style.propertyCount():
-        cursor = QTextCursor(document)
-        cursor.setPosition(fragment.position())
-        cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
-        cursor.mergeCharFormat(style)
-
-
-def _style_table(table: QTextTable, tokens: Tokens) -> None:
-    style = table.format()
-    style.setBorderCollapse(True)
-    style.setBorder(1)
-    style.setBorderBrush(tokens.line)
-    style.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-    style.setCellPadding(5)
-    style.setCellSpacing(0)
-    style.setTopMargin(4)
-    style.setBottomMargin(8)
-    style.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
-    table.setFormat(style)
-    for column in range(table.columns()):
-        cell = table.cellAt(0, column)
-        head = cell.format()
-        head.setBackground(tokens.code)
-        cell.setFormat(head)
+def _nothing() -> QImage:
+    """One transparent pixel."""
+    image = QImage(1, 1, QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    return image

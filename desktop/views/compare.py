@@ -165,7 +165,7 @@ class Pane(QFrame):
 
     def begin(self, expected: int | None) -> None:
         self._text, self._expected = "", expected
-        self._blocks.show_markdown("", complete=False)
+        self._blocks.show_markdown("", complete=True)
         self._bar.setRange(0, expected or 0)
         self._bar.setValue(0)
         self._bar.show()

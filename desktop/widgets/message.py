@@ -11,6 +11,7 @@ from desktop.models.asking import timings_of
 from desktop.store import Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
+from desktop.widgets.markdown_split import answer
 
 _ENDS = {"length": "stopped at the token limit", "cancelled": "stopped"}
 
@@ -33,6 +34,7 @@ class MessageWidget(QFrame):
         self._footer = QLabel()
         self._footer.setObjectName("footer")
         self._footer.setWordWrap(True)
+        self._footer.setTextFormat(Qt.TextFormat.PlainText)
         self._waiting = QLabel("Reading the prompt…")
         self._waiting.setObjectName("subtle")
         self._layout = QVBoxLayout(self)
@@ -68,8 +70,14 @@ class MessageWidget(QFrame):
             self._footer.setToolTip(message.note)
             self._tools.setEnabled(not streaming)
             self._bar.setVisible(not streaming)
-        words = " ".join(message.content.split())[:120]
-        self.setAccessibleName(f"{self._author}: {words}")
+        self._name()
+
+    def _name(self) -> None:
+        """What assistive technology reads: who, and how it begins."""
+        opening = self.message.content[:500] if self.message.role == "user" else self.blocks.opening
+        name = f"{self._author}: {' '.join(opening.split())[:120]}"
+        if name != self.accessibleName():
+            self.setAccessibleName(name)
 
     def set_waiting(self, text: str) -> None:
         """What happens before the first word."""
@@ -94,6 +102,7 @@ class MessageWidget(QFrame):
 
     def _build_reply(self, place: tuple[int, int]) -> None:
         author = QLabel(self._author)
+        author.setTextFormat(Qt.TextFormat.PlainText)  # names come from model files
         author.setObjectName("author")
         head = QHBoxLayout()
         head.addWidget(author)
@@ -139,8 +148,9 @@ class MessageWidget(QFrame):
             tools.addWidget(widget)
 
     def copy(self) -> None:
-        """The message's own text, Markdown and all."""
-        QGuiApplication.clipboard().setText(self.message.content)
-        if self.message.role == "assistant":
+        """The message's own text, Markdown and all, without the thinking before it."""
+        reply = self.message.role == "assistant"
+        QGuiApplication.clipboard().setText(answer(self.message.content) if reply else self.message.content)
+        if reply:
             self._copy.set_icon("check")
             QTimer.singleShot(1500, self._copy, lambda: self._copy.set_icon("copy"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from desktop.widgets.markdown_split import LONG, Block, split_blocks
+from desktop.widgets.markdown_split import LONG, VERY_LONG, Block, answer, split_blocks
 
 
 def test_prose_code_prose() -> None:
@@ -44,6 +44,46 @@ def test_thinking_in_all_its_shapes() -> None:
     assert split_blocks("<think></think>Yes.") == [Block("prose", "Yes.")]
 
 
+def test_a_reply_may_speak_about_the_tag() -> None:
+    for text in (
+        "Models end thinking with `</think>`.\n\nThen they answer.",
+        "The tag </think> ends it.",
+        "```html\n</think>\n```\nDone.",
+        "~~~\n```\n</think>\n~~~",
+    ):
+        for complete in (True, False):
+            assert "thinking" not in [block.kind for block in split_blocks(text, complete)]
+        assert answer(text) == text
+    quoting = "<think>\nThe tag `</think>` ends me.\n</think>\n`Yes`."
+    assert split_blocks(quoting) == [Block("thinking", "The tag `</think>` ends me."), Block("prose", "`Yes`.")]
+
+
+def test_the_end_of_thinking_waits_for_its_whole_line() -> None:
+    """Before the line break it may become a sentence about the tag; it is not shown either."""
+    for tail in ("</", "</think", "</think>"):
+        assert split_blocks(f"hm\n{tail}", complete=False) == [Block("prose", "hm", closed=False)]
+    assert split_blocks("hm\n</think>\n", complete=False) == [Block("thinking", "hm")]
+    assert split_blocks("hm\n</think> is a tag", complete=False)[0].kind == "prose"
+
+
+def test_the_answer_is_what_is_copied() -> None:
+    assert answer("<think>\nhm\n</think>\n\n    code\n") == "    code\n"
+    assert answer("hm\n</think>\nYes.") == "Yes."
+    assert answer("<think>\nhm") == "<think>\nhm"
+    assert answer("  as written\n") == "  as written\n"
+    assert split_blocks("<thi") == [Block("prose", "<thi")]
+
+
+def test_very_long_lists_are_cut_before_an_item() -> None:
+    items = [f"{n}. " + "word " * 60 + "\n   - below\n   more" for n in range(1, 200)]
+    blocks = split_blocks("\n".join(items))
+    assert len(blocks) > 2
+    assert all(block.text[0].isdigit() for block in blocks)
+    assert all(len(block.text) < VERY_LONG + 1000 for block in blocks)
+    table = "| a | b |\n|---|---|\n" + "| cell | cell |\n" * 2000
+    assert len(split_blocks(table)) == 1
+
+
 def test_long_prose_is_cut_between_paragraphs_never_in_lists() -> None:
     paragraph = "word " * 100
     blocks = split_blocks("\n\n".join([paragraph.strip()] * 20))
@@ -55,7 +95,21 @@ def test_long_prose_is_cut_between_paragraphs_never_in_lists() -> None:
 
 _pieces = st.lists(
     st.sampled_from(
-        ["word ", "\n", "\n\n", "```", "```py\n", "~~~\n", "`", "- item\n", "| a | b |\n", "héllo", "🙂", "x" * 700]
+        [
+            "word ",
+            "\n",
+            "\n\n",
+            "```",
+            "```py\n",
+            "~~~\n",
+            "`",
+            "- item\n",
+            "| a | b |\n",
+            "héllo",
+            "🙂",
+            "x" * 700,
+            "- " + "y" * 5000 + "\n",
+        ]
     ),
     max_size=40,
 )

@@ -53,6 +53,8 @@ class EngineBridge(QObject):
     loaded = Signal(str, object)
     prompt_progress = Signal(str, object)
     delta = Signal(str, str, object)
+    rounds = Signal(str, object)
+    """Of a reply or a comparison, told beside it: the last ones may come after its end."""
     finished = Signal(str, object)
     compared = Signal(str, object)
     counted = Signal(int, object)
@@ -125,7 +127,7 @@ class EngineBridge(QObject):
 
     def set_speculation(self, settings: Speculation) -> str:
         """From the next round, also of a running reply."""
-        return self._job(lambda job: self._set_speculation(settings, job))
+        return self._job(lambda _: self._set_speculation(settings))
 
     def reply(self, request: ReplyRequest) -> str:
         """Generate, once no pair is on its way."""
@@ -222,6 +224,8 @@ class EngineBridge(QObject):
             async for event in client.events():
                 if isinstance(event, State):
                     self._tell("state", "", event)
+                else:
+                    self._tell("rounds", event[0], (event[1],))
             if client is self._client:
                 self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, "The engine has ended; restart it."))
         except EngineError as error:
@@ -281,10 +285,8 @@ class EngineBridge(QObject):
             else:
                 self._tell("loading", job, step)
 
-    async def _set_speculation(self, settings: Speculation, job: str) -> None:
-        state = await (await self._engine()).set_speculation(settings)
-        self._tell("state", "", state)
-        self._tell("loaded", job, state)
+    async def _set_speculation(self, settings: Speculation) -> None:
+        self._tell("state", "", await (await self._engine()).set_speculation(settings))
 
     async def _when_loaded(self, job: str) -> EngineClient:
         """A message may be sent while its model is on its way."""

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from backend.protocol import Delta
+from desktop.store.records import ROUNDS_KEPT
 
-Kind = Literal["state", "lost", "loading", "loaded", "prompt", "delta", "finished", "compared", "counted", "failed"]
+Kind = Literal[
+    "state", "lost", "loading", "loaded", "prompt", "delta", "rounds", "finished", "compared", "counted", "failed"
+]
 _LATEST: frozenset[Kind] = frozenset({"state", "loading", "prompt", "counted"})
 
 
@@ -40,7 +43,9 @@ class Inbox:
             old = self._events.get(key)
             if old is not None and event.kind == "delta":
                 self._events[key] = replace(event, value=_join(old.value, event.value))
-            elif event.kind in _LATEST or event.kind == "delta":
+            elif old is not None and event.kind == "rounds":
+                self._events[key] = replace(event, value=(old.value + event.value)[-ROUNDS_KEPT:])
+            elif event.kind in _LATEST or event.kind in ("delta", "rounds"):
                 self._events[key] = event
             else:
                 self._events[object()] = event
@@ -59,4 +64,4 @@ class Inbox:
 
 
 def _join(old: Delta, new: Delta) -> Delta:
-    return Delta(old.text + new.text, old.tokens + new.tokens, new.timings, old.rounds + new.rounds)
+    return Delta(old.text + new.text, old.tokens + new.tokens, new.timings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -9,11 +10,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from backend import wire
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import Delta, Finished, PromptProgress, ReplyRequest, State
+from backend.protocol import Delta, Finished, PromptProgress, ReplyRequest, RoundRecord, State
 from desktop.bridge import EngineBridge
 from desktop.models.unsaved import Unsaved
 from desktop.store import Message
-from desktop.store.records import MessageState
+from desktop.store.records import ROUNDS_KEPT, MessageState
 
 FLUSH_MS = 800
 
@@ -25,7 +26,7 @@ class _Running:
     job: str
     message: Message
     text: str = ""
-    rounds: list[dict[str, Any]] = field(default_factory=list)
+    rounds: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=ROUNDS_KEPT))
     dirty: bool = False
     target: str | None = None
     """Which model writes it: known from its first word on, since a message may be sent before a model is loaded."""
@@ -47,11 +48,14 @@ class Replying(QObject):
         self._bridge = bridge
         self._unsaved = unsaved
         self._running: _Running | None = None
+        self._ended: _Running | None = None
+        """The last one: its last rounds may come after its end."""
         self.state = State()
         self._flusher = QTimer(self, interval=FLUSH_MS)
         self._flusher.timeout.connect(self._flush)
         bridge.state_changed.connect(self._on_state)
         bridge.delta.connect(self._on_delta)
+        bridge.rounds.connect(self._on_rounds)
         bridge.prompt_progress.connect(self._on_prompt)
         bridge.finished.connect(self._on_finished)
         bridge.failed.connect(self._on_failed)
@@ -94,11 +98,20 @@ class Replying(QObject):
             return
         self._name_author(running)
         running.text += delta.text
-        running.rounds.extend(asdict(r) for r in delta.rounds)
         running.dirty = True
         running.message = replace(running.message, content=running.text, timings=wire.dump(delta.timings))
         self.changed.emit(running.message)
         self.measured.emit(delta.timings)
+
+    def _on_rounds(self, job: str, records: tuple[RoundRecord, ...]) -> None:
+        ended = self._ended if self._ended is not None and self._ended.job == job else None
+        running = ended or self._mine(job)
+        if running is not None:
+            running.rounds.extend(asdict(record) for record in records)
+        if ended is not None:
+            ended.message = replace(ended.message, rounds=tuple(ended.rounds))
+            self.changed.emit(ended.message)
+            self._unsaved.update(ended.message.id, rounds=ended.message.rounds)
 
     def _on_finished(self, job: str, end: Finished) -> None:
         running = self._mine(job)
@@ -133,14 +146,14 @@ class Replying(QObject):
         self.failed.emit(message, error)
 
     def _end(self, running: _Running, state: MessageState, **fields: Any) -> Message:
-        self._running = None
+        self._running, self._ended = None, running
         self._flusher.stop()
         fields = {"timings": running.message.timings} | fields
         fields |= {"content": running.text, "state": state, "rounds": tuple(running.rounds)}
         if running.target is not None:
             draft = self.state.draft
             fields |= {"target": running.target, "draft": draft.id if draft else None}
-        message = replace(running.message, **fields)
+        running.message = message = replace(running.message, **fields)
         self.changed.emit(message)
         self._unsaved.finish(message.id, **fields)
         self.running_changed.emit(False)

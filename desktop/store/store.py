@@ -45,7 +45,7 @@ class Store:
             db = connect(path, timeout=timeout)
             migrate(db, path, migrations)  # before anything that writes: a newer file stays as it is
             db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA synchronous = FULL")  # what is committed is on disk, also when the power goes
             with db:  # probe that it can be written, and settle what an earlier run left unfinished
                 db.execute("BEGIN IMMEDIATE")
                 db.execute("DELETE FROM chats WHERE deleted IS NOT NULL")

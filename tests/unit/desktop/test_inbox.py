@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.protocol import Delta, LoadProgress, PromptProgress, State, Timings, TokenRecord
 from desktop.inbox import Event, Inbox
+from desktop.store.records import ROUNDS_KEPT
 
 
 def delta(text: str, n: int) -> Delta:
@@ -62,3 +63,13 @@ def test_the_end_of_a_job_comes_after_its_text() -> None:
     inbox.put(Event("delta", "a", delta("y", 2)))
     inbox.put(Event("finished", "a", None))
     assert [e.kind for e in inbox.take()] == ["delta", "state", "finished"]
+
+
+def test_rounds_are_joined_and_bounded() -> None:
+    inbox = Inbox()
+    for n in range(ROUNDS_KEPT + 3):
+        inbox.put(Event("rounds", "a", (n,)))
+    inbox.put(Event("rounds", "b", (1,)))
+    first, second = inbox.take()
+    assert (first.job, first.value) == ("a", tuple(range(3, ROUNDS_KEPT + 3)))
+    assert (second.job, second.value) == ("b", (1,))

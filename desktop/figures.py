@@ -39,10 +39,11 @@ def figures(timings: Timings | None, measured_ratio: float | None = None) -> Fig
     """The figures of a reply; ``measured_ratio`` is a comparison's, which replaces the estimate."""
     if timings is None:
         return Figures()
+    estimate = timings.speedup if timings.draft_n else None  # without a draft it is 1 by definition
     rate, per_pass, accepted = timings.tokens_per_second, timings.tokens_per_pass, timings.acceptance
     return Figures(
         rate=f"{rate:.1f} tok/s" if rate is not None else MISSING,
-        speedup=speedup_text(timings.speedup, measured_ratio),
+        speedup=speedup_text(estimate, measured_ratio),
         accepted=f"{accepted:.0%} accepted".replace("%", " %") if accepted is not None else MISSING,
         per_pass=f"{per_pass:.1f} tokens/pass" if per_pass is not None else MISSING,
         split=_split(timings),
@@ -51,7 +52,7 @@ def figures(timings: Timings | None, measured_ratio: float | None = None) -> Fig
 
 def speedup_text(estimate: float | None, measured: float | None = None) -> str:
     """``= 1.84×`` once measured by a comparison, ``≈ 1.84×`` against the measured plain cost."""
-    if measured is not None:
+    if measured:  # 0 = the comparison had too little to measure
         return f"= {measured:.2f}×"
     return f"≈ {estimate:.2f}×" if estimate is not None else MISSING
 
@@ -68,8 +69,7 @@ def footer(timings: Timings | None, comparison: dict[str, Any] | None, extra: li
     parts: list[str] = []
     if timings is not None and timings.predicted_n:
         shown = figures(timings, (comparison or {}).get("generation_ratio"))
-        wanted = [shown.rate, shown.speedup if timings.draft_n or comparison else MISSING, shown.accepted]
-        parts = [text for text in wanted if text != MISSING]
+        parts = [text for text in (shown.rate, shown.speedup, shown.accepted) if text != MISSING]
         parts.append(f"{timings.predicted_n:,} token" + ("s" if timings.predicted_n != 1 else ""))
     return " · ".join(parts + extra)
 

@@ -19,12 +19,13 @@ class Shortcut:
 
 
 _S = QKeySequence.StandardKey
+# A text field with the focus keeps its own keys (Redo is Ctrl+Shift+Z), and Ctrl+Alt is AltGr on some keyboards.
 SHORTCUTS = (
     Shortcut("new", _S.New, "New chat"),
     Shortcut("search", "Ctrl+K", "Search chats"),
     Shortcut("rename", "F2", "Rename chat"),
     Shortcut("delete", "Ctrl+Shift+Backspace", "Delete chat"),
-    Shortcut("undo_delete", "Ctrl+Shift+Z", "Undo delete"),
+    Shortcut("undo_delete", "Ctrl+Shift+D", "Undo delete"),
     Shortcut("write", "Ctrl+L", "Go to the message box"),
     Shortcut("stop", "Esc", "Stop the reply"),
     Shortcut("regenerate", "Ctrl+R", "Regenerate the last reply"),
@@ -42,6 +43,12 @@ FIXED = (
     ("Up, Down", "Move between messages"),
 )
 """Keys of a widget, not of the window; listed in Help too."""
+
+
+def key_text(action: str) -> str:
+    """An action's key as people read it."""
+    found = next(shortcut for shortcut in SHORTCUTS if shortcut.id == action)
+    return keys(found).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def keys(shortcut: Shortcut) -> QKeySequence:

@@ -63,6 +63,7 @@ class Desktop:
         self.conversation = Conversation(self.store, self.bridge, self.settings)
         self.comparing = Comparing(self.bridge, self.conversation)
         self.window = MainWindow(
+            self.bridge,
             self.store,
             self.engine,
             self.shelf,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 
 from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -22,14 +23,22 @@ def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
 
 
 def _pixmap(name: str, ink: QColor, size: int) -> QPixmap:
-    svg = (files("desktop.resources") / "icons" / f"{name}.svg").read_text("utf-8")
-    renderer = QSvgRenderer(QByteArray(svg.replace("currentColor", ink.name()).encode()))
+    """Drawn once; each message has the same few buttons."""
+    key = f"tandem/{name}/{ink.name()}/{size}"
     pixmap = QPixmap(size, size)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    renderer.render(painter, QRectF(0, 0, size, size))
-    painter.end()
+    if not QPixmapCache.find(key, pixmap):
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        drawing = QByteArray(_drawing(name).replace("currentColor", ink.name()).encode())
+        QSvgRenderer(drawing).render(painter, QRectF(0, 0, size, size))
+        painter.end()
+        QPixmapCache.insert(key, pixmap)
     return pixmap
+
+
+@cache
+def _drawing(name: str) -> str:
+    return (files("desktop.resources") / "icons" / f"{name}.svg").read_text("utf-8")
 
 
 class IconButton(QToolButton):

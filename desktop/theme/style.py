@@ -78,6 +78,8 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #page { background: $page; border: none; }
 #column { background: $page; }
 #author { font-weight: 600; }
+#message { border: 1px solid transparent; border-radius: $r; }
+#message:focus { border: 1px solid $accent; }
 #bubble { background: $bubble; border-radius: $u3; }
 #footer { color: $subtle; }
 #subtle { color: $subtle; }
@@ -86,6 +88,7 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #bad { color: $bad; font-weight: 600; }
 #code { background: $code; border: 1px solid $line; border-radius: $r; }
 #code QLabel { color: $subtle; }
+#code[focused="true"] { border: 1px solid $accent; }
 #code QPlainTextEdit { background: transparent; border: none; color: $ink; }
 #prose { background: transparent; border: none; }
 #thinking { border: none; border-left: 3px solid $line; }

@@ -55,6 +55,7 @@ class ChatChanges(QObject):
 
     def _restore(self, chat: Chat) -> None:
         self._window.store.undelete_chat(chat.id).result()
+        self._window.toast.hide()
         if chat in self._deleted:
             self._deleted.remove(chat)
         self._window.conversation.chats_changed.emit()

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
+from backend.protocol import PromptProgress
 from desktop.models.conversation import Conversation
 from desktop.store import Chat, Message
 from desktop.views.welcome import Welcome
@@ -66,6 +67,7 @@ class ChatPage(QWidget):
         conversation.appended.connect(self._appended)
         conversation.changed.connect(self.messages.update_message)
         conversation.running_changed.connect(self.composer.set_running)
+        conversation.reading.connect(self._reading)
         conversation.noticed.connect(self.notice.show_notice)
         conversation.withdrawn.connect(self.notice.withdraw)
         self.messages.regenerate.connect(conversation.regenerate)
@@ -83,6 +85,9 @@ class ChatPage(QWidget):
     def _appended(self, message: Message) -> None:
         self._stack.setCurrentWidget(self.messages)
         self.messages.append(message)
+
+    def _reading(self, progress: PromptProgress) -> None:
+        self.messages.set_waiting(f"Reading the prompt, {progress.done:,} of {progress.total:,} tokens")
 
     def _align(self, _low: int, high: int) -> None:
         """Keep the composer below the column, which the scroll bar moves aside."""

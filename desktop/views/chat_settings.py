@@ -112,6 +112,8 @@ class ChatSettingsDialog(QDialog):
         self.system.setPlaceholderText("What the model should always keep in mind")
         self.system.setFixedHeight(self.system.fontMetrics().lineSpacing() * 5)
         _row(form, "System prompt", self.system)
+        if state.target is not None and state.target.template_note:
+            form.addRow(_quiet(state.target.template_note))
         sampling = chat.sampling
         self.temperature = _number(sampling.temperature, 0, 100, 0.1, 4, "0 always takes the likeliest token.")
         self.top_k = _count(sampling.top_k, 0, 1_000_000, "Keeps the k likeliest tokens; 0 keeps all.")
@@ -151,8 +153,9 @@ class ChatSettingsDialog(QDialog):
 
     def _add_load(self, load: LoadOptions, state: State) -> None:
         form = self._group("Loading, all chats")
-        largest = state.target.n_ctx_train if state.target and state.target.n_ctx_train else 4_194_304
-        self.n_ctx = _count(load.n_ctx or 0, 0, 4_194_304, f"The model was trained on {largest:,}.", "Automatic")
+        trained = state.target.n_ctx_train if state.target else 0
+        tip = f"The model was trained on {trained:,}." if trained else ""
+        self.n_ctx = _count(load.n_ctx or 0, 0, 4_194_304, tip, "Automatic")
         self.n_ctx.setSingleStep(1024)
         self.gpu_layers = _count(_layers(load.gpu_layers), -1, 10_000, "Layers of the target on the GPU.", "Automatic")
         self.draft_gpu_layers = _count(
@@ -173,10 +176,14 @@ class ChatSettingsDialog(QDialog):
         return form
 
     def _note(self, text: str) -> None:
-        label = QLabel(text)
-        label.setObjectName("subtle")
-        label.setWordWrap(True)
-        self._body.addWidget(label)
+        self._body.addWidget(_quiet(text))
+
+
+def _quiet(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setObjectName("subtle")
+    label.setWordWrap(True)
+    return label
 
 
 def _row(form: QFormLayout, label: str, field: QWidget) -> None:

@@ -18,10 +18,11 @@ class Comparing(QObject):
     """One comparison at a time."""
 
     opened = Signal()
+    running_changed = Signal(bool)
 
     def __init__(self, bridge: EngineBridge, conversation: Conversation) -> None:
         super().__init__()
-        self.bridge = bridge
+        self._bridge = bridge
         self.view = CompareView()
         self._conversation = conversation
         self._job = ""
@@ -51,12 +52,13 @@ class Comparing(QObject):
             note = f"The reply was written by {reply.target}, this runs on {target.id}: the reply keeps its figures."
         self.view.begin(timings.predicted_n if timings else None, note)
         self.opened.emit()
-        self._job = self.bridge.compare(self._conversation.request_again(reply))
+        self._job = self._bridge.compare(self._conversation.request_again(reply))
+        self.running_changed.emit(True)
 
     def stop(self) -> None:
         """Stop it; its page can be left."""
         if self._job:
-            self.bridge.cancel(self._job)
+            self._bridge.cancel(self._job)
 
     def _on_delta(self, job: str, side: str, delta: Delta) -> None:
         if job and job == self._job:
@@ -70,6 +72,7 @@ class Comparing(QObject):
         if job != self._job or self._reply is None:
             return
         self._job = ""
+        self.running_changed.emit(False)
         self.view.show_result(result)
         if self._foreign or not measured(result):
             return
@@ -81,4 +84,5 @@ class Comparing(QObject):
     def _on_failed(self, job: str, error: EngineError) -> None:
         if job and job == self._job:
             self._job = ""
+            self.running_changed.emit(False)
             self.view.show_error(error)

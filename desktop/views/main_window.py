@@ -9,14 +9,13 @@ from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from backend.protocol import PromptProgress, Timings
-from desktop import figures
+from desktop.bridge import EngineBridge
 from desktop.models.choices import ADD_FILE, DOWNLOAD, draft_rows, label, target_rows
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
 from desktop.settings import NONE, SettingsFile
-from desktop.status import lead
+from desktop.shortcuts import key_text
 from desktop.store import Message, Store
 from desktop.theme.theme import Theme
 from desktop.views.actions import Actions
@@ -26,6 +25,8 @@ from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
 from desktop.views.sidebar import Sidebar
+from desktop.views.status_line import StatusLine
+from desktop.views.token_count import TokenCount
 from desktop.views.top_bar import TopBar
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.toast import Toast
@@ -39,6 +40,7 @@ class MainWindow(QMainWindow):
     """The window.
 
     Args:
+        bridge: to the engine.
         store: the chats.
         engine: choices and state of the engine.
         shelf: the model library.
@@ -50,6 +52,7 @@ class MainWindow(QMainWindow):
 
     def __init__(
         self,
+        bridge: EngineBridge,
         store: Store,
         engine: Engine,
         shelf: Shelf,
@@ -63,14 +66,15 @@ class MainWindow(QMainWindow):
         self.store, self.engine, self.shelf = store, engine, shelf
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
         self._logs = logs
-        self._timings: Timings | None = None
-        self._reading: PromptProgress | None = None
         self._leaving: Notice | None = None
-        self._ticket = 0
         self._build()
         self._connect()
         self.changes = ChatChanges(self)
         self.actions_ = Actions(self)
+        self._parts = (
+            StatusLine(self.status, engine, conversation, comparing),
+            TokenCount(self.page.composer, bridge, engine, conversation),
+        )
         self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
         self.setMinimumSize(480, 360)
         self.resize(1100, 760)
@@ -110,7 +114,7 @@ class MainWindow(QMainWindow):
         rows.addWidget(self._split, 1)
         rows.addWidget(self.status)
         self.setCentralWidget(whole)
-        self.toast = Toast(whole)
+        self.toast = Toast(whole, key_text("undo_delete"))
 
     def _connect(self) -> None:
         self.sidebar.new_chat.connect(self.new_chat)
@@ -121,7 +125,6 @@ class MainWindow(QMainWindow):
         self.top.draft.chosen.connect(self._draft_chosen)
         self.top.switched.connect(self.engine.set_enabled)
         self.top.settings.clicked.connect(self.edit_chat_settings)
-        self.status.cancelled.connect(self.engine.cancel_load)
         self.engine.changed.connect(self._show_state)
         self.engine.drafts_changed.connect(self._show_drafts)
         self.engine.noticed.connect(self.page.notice.show_notice)
@@ -129,16 +132,11 @@ class MainWindow(QMainWindow):
         self.shelf.added.connect(lambda model: self.engine.choose_target(model.id))
         self.conversation.opened.connect(self._opened)
         self.conversation.chats_changed.connect(self._chats_changed)
-        self.conversation.measured.connect(self._measured)
-        self.conversation.reading.connect(self._read)
-        self.conversation.running_changed.connect(self._running)
         self.conversation.withdrawn.connect(self._saved)
         self.page.messages.compare.connect(self.compare)
         self.page.notice.acted.connect(self._act)
-        self.page.composer.counting.connect(self._count)
         self.comparing.opened.connect(lambda: self.stack.setCurrentWidget(self.comparing.view))
         self.comparing.view.closed.connect(self.close_compare)
-        self.comparing.bridge.counted.connect(self._counted)
 
     # -- chats ----------------------------------------------------------------------------------------------------
 
@@ -155,8 +153,6 @@ class MainWindow(QMainWindow):
     def _opened(self, messages: list[Message]) -> None:
         self._title()
         self.sidebar.mark(self.conversation.chat.id if self.conversation.chat else None)
-        self.page.composer.set_count(None, None)
-        self._count(self.page.composer.text)
 
     def _chats_changed(self) -> None:
         self.sidebar.refresh()
@@ -209,52 +205,7 @@ class MainWindow(QMainWindow):
         self.top.target.set_value(engine.target or "")
         self.top.draft.set_value(now.draft)
         self.top.set_switch(now.speculation.enabled and now.draft != NONE)
-        state = engine.state
-        self.status.set_figures(
-            context=figures.context(state.context_used, state.target.n_ctx if state.target else None),
-            memory=figures.memory(state.memory, state.memory_total),
-        )
-        self._show_lead()
-
-    def _show_lead(self) -> None:
-        engine, timings = self.engine, self._timings
-        running = self.conversation.running or self.comparing.running
-        text = lead(
-            engine.mode,
-            engine.state,
-            engine.progress,
-            running=running,
-            reading=self._reading if running else None,
-            drafted=bool(timings and timings.draft_n),
-        )
-        if self.comparing.running and engine.mode == "up":
-            text = "Comparing with and without speculation"
-        self.status.set_lead(text, cancellable=engine.mode == "loading")
-
-    def _measured(self, timings: Timings) -> None:
-        self._timings, self._reading = timings, None
-        shown = figures.figures(timings)
-        self.status.set_figures(
-            rate=shown.rate,
-            speedup=f"{shown.speedup} plain" if shown.speedup != figures.MISSING else figures.MISSING,
-            accepted=shown.accepted,
-            per_pass=shown.per_pass,
-            split=shown.split,
-        )
-        self._show_lead()
-
-    def _read(self, progress: PromptProgress) -> None:
-        self._reading = progress
-        self.page.messages.set_waiting(f"Reading the prompt, {progress.done:,} of {progress.total:,} tokens")
-        self._show_lead()
-
-    def _running(self, running: bool) -> None:
-        if running:
-            self._timings = None
-            blank = dict.fromkeys(("rate", "speedup", "accepted", "per_pass", "split"), figures.MISSING)
-            self.status.set_figures(**blank)
-        self._reading = None
-        self._show_lead()
+        self.page.composer.set_note(engine.state.target.template_note if engine.state.target else "")
 
     # -- commands -------------------------------------------------------------------------------------------------
 
@@ -309,24 +260,6 @@ class MainWindow(QMainWindow):
             "models": self.top.target.showPopup,
         }
         acts[action]()
-
-    # -- counting -------------------------------------------------------------------------------------------------
-
-    def _count(self, text: str) -> None:
-        if self.engine.state.target is None or (not text.strip() and not self.conversation.messages):
-            self.page.composer.set_count(None, None)
-            return
-        self._ticket += 1
-        conversation = self.conversation
-        prompt = conversation.prompt(text)
-        variables = self.engine.state.target.template_variables
-        if prompt:
-            kwargs = conversation.chat_settings.template_kwargs(variables)
-            self.comparing.bridge.count(self._ticket, prompt, kwargs)
-
-    def _counted(self, ticket: int, counted: tuple[int, int | None]) -> None:
-        if ticket == self._ticket:
-            self.page.composer.set_count(*counted)
 
     # -- window ---------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import (
     QFrame,
@@ -156,6 +156,10 @@ class _Delegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(tokens.bubble if chosen else tokens.hover)
             painter.drawRoundedRect(rect.adjusted(0, 1, -1, -1), 6, 6)
+        if not heading and option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(tokens.accent)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 1.5, -1.5, -1.5), 6, 6)
         painter.setFont(font)
         painter.setPen(tokens.subtle if heading else tokens.ink)
         inner = rect.adjusted(8, 0, -8, 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QFontDatabase, QGuiApplication, QTextLayout, QTextOption, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtGui import QFocusEvent, QFontDatabase, QGuiApplication, QTextLayout, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.theme.highlight import highlight
@@ -30,6 +30,7 @@ class CodeBlock(QFrame):
         self._copy = IconButton("copy", "Copy code")
         self._copy.clicked.connect(self.copy)
         self._edit = _Code()
+        self._edit.installEventFilter(self)
         self._restore = QTimer(self, singleShot=True, interval=1500)
         self._restore.timeout.connect(lambda: self._copy.set_icon("copy"))
         head = QHBoxLayout()
@@ -63,6 +64,12 @@ class CodeBlock(QFrame):
         QGuiApplication.clipboard().setText(self.text)
         self._copy.set_icon("check")
         self._restore.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QFocusEvent):
+            self.setProperty("focused", event.gotFocus())
+            self.style().polish(self)
+        return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QInputMethodEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.figures import count
 from desktop.theme.icons import IconButton
+from desktop.widgets.elided import Elided
 from desktop.words import FILES, IMAGES, Notice
 
 _IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".svg", ".heic", ".tif", ".tiff")
 _MOST_LINES = 9
+_BUSY = "A reply is being written: Esc stops it, your message stays here."
 
 
 class Composer(QFrame):
@@ -32,6 +34,9 @@ class Composer(QFrame):
         self.edit.refused.connect(self.refused)
         self.edit.textChanged.connect(self._changed)
         self.edit.installEventFilter(self)
+        self._note = Elided("")
+        self._note.setObjectName("subtle")
+        self._standing = ""
         self._count = QLabel()
         self._count.setObjectName("count")
         self._count.setToolTip("Tokens of the conversation with this message ÷ context size")
@@ -41,7 +46,8 @@ class Composer(QFrame):
         self.button.setAutoRaise(False)
         bottom = QHBoxLayout()
         bottom.setContentsMargins(0, 0, 0, 0)
-        bottom.addStretch(1)
+        bottom.addWidget(self._note, 1)
+        bottom.addSpacing(8)
         bottom.addWidget(self._count)
         bottom.addSpacing(8)
         bottom.addWidget(self.button)
@@ -62,14 +68,31 @@ class Composer(QFrame):
         return self.edit.toPlainText()
 
     def set_text(self, text: str) -> None:
-        """Replace it (an example prompt, a message that could not be sent)."""
-        self.edit.setPlainText(text)
-        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+        """Replace it; what an example replaces comes back with the text field's own undo."""
+        if not text:
+            self.edit.clear()  # what was sent is in the conversation
+            return
+        cursor = self.edit.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+        self.edit.setTextCursor(cursor)
 
     def set_running(self, running: bool) -> None:
         """While a reply runs the button stops it; writing goes on."""
         self._running = running
+        self._note.set_full_text(self._standing)
         self._refresh()
+
+    @property
+    def note(self) -> str:
+        """What the line below the text says."""
+        return self._note.full_text
+
+    def set_note(self, text: str) -> None:
+        """A quiet word about the model, as long as nothing else has to be said there."""
+        if text != self._standing:
+            self._standing = text
+            self._note.set_full_text(text)
 
     def set_count(self, tokens: int | None, size: int | None) -> None:
         """Show the prompt's size."""
@@ -84,6 +107,9 @@ class Composer(QFrame):
         """Hand the text over; who takes it clears it, so that a message that was not sent stays."""
         if not self._running:
             self.submitted.emit(self.text)
+        elif self.text.strip():
+            self._note.set_full_text(_BUSY)
+            QAccessible.updateAccessibility(QAccessibleEvent(self._note, QAccessible.Event.Alert))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.edit and isinstance(event, QFocusEvent):

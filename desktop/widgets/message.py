@@ -13,6 +13,8 @@ from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
 
+RING = 7
+"""Room beside the text for the line that shows the focus."""
 _ENDS = {"length": "stopped at the token limit", "cancelled": "stopped"}
 
 
@@ -28,6 +30,7 @@ class MessageWidget(QFrame):
     def __init__(self, message: Message, author: str, place: tuple[int, int], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.message = message
+        self.setObjectName("message")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._author = author
         self.blocks = BlockView()
@@ -38,7 +41,7 @@ class MessageWidget(QFrame):
         self._waiting = QLabel("Reading the prompt…")
         self._waiting.setObjectName("subtle")
         self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setContentsMargins(RING, 2, RING, 2)
         self._layout.setSpacing(6)
         if message.role == "user":
             self._build_user()

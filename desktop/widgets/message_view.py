@@ -10,11 +10,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 
 from desktop.store import Message
 from desktop.theme.icons import IconButton
-from desktop.widgets.message import MessageWidget
+from desktop.widgets.message import RING, MessageWidget
 
 COLUMN_EM = 46
 FIRST_SHOWN = 40
 """Messages laid out when a chat is opened; earlier ones on request, so that a huge chat opens at once."""
+
+MOST_SHOWN = 2 * FIRST_SHOWN
 
 
 class MessageView(QScrollArea):
@@ -43,13 +45,13 @@ class MessageView(QScrollArea):
         self._column.setObjectName("column")
         self._list = QVBoxLayout(self._column)
         self._list.setContentsMargins(0, 20, 0, 20)
-        self._list.setSpacing(22)
+        self._list.setSpacing(18)
         self._list.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._list.addStretch(1)
         page = QWidget()
         page.setObjectName("column")
         row = QHBoxLayout(page)
-        row.setContentsMargins(16, 0, 16, 0)
+        row.setContentsMargins(16 - RING, 0, 16 - RING, 0)
         row.addStretch(1)
         row.addWidget(self._column, 1000)
         row.addStretch(1)
@@ -75,11 +77,7 @@ class MessageView(QScrollArea):
 
     def show_messages(self, messages: list[Message]) -> None:
         """Show another branch or chat, from its end."""
-        for widget in self._widgets.values():
-            self._list.removeWidget(widget)
-            widget.hide()
-            widget.deleteLater()
-        self._widgets = {}
+        self._remove(self.widgets)
         self._earlier, shown = messages[:-FIRST_SHOWN], messages[-FIRST_SHOWN:]
         self._more.setVisible(bool(self._earlier))
         for message in shown:
@@ -91,11 +89,15 @@ class MessageView(QScrollArea):
         self._add(message, self._list.count() - 1)
         if message.role == "user":
             self.to_end()
+        if self._following and len(self._widgets) > MOST_SHOWN:
+            self._trim()
 
     def update_message(self, message: Message) -> None:
         """A message changed."""
         if (widget := self._widgets.get(message.id)) is not None:
             widget.show_message(message)
+        else:
+            self._earlier = [message if m.id == message.id else m for m in self._earlier]
 
     def set_waiting(self, text: str) -> None:
         """What the last reply is doing before its first word."""
@@ -116,6 +118,20 @@ class MessageView(QScrollArea):
         widget.step.connect(self._step)
         self._widgets[message.id] = widget
         self._list.insertWidget(at, widget)
+
+    def _trim(self) -> None:
+        """A long session keeps no more on screen than an opened chat; only while nobody reads further up."""
+        gone = self.widgets[:-FIRST_SHOWN]
+        self._earlier += [widget.message for widget in gone]
+        self._remove(gone)
+        self._more.show()
+
+    def _remove(self, widgets: list[MessageWidget]) -> None:
+        for widget in widgets:
+            del self._widgets[widget.message.id]
+            self._list.removeWidget(widget)
+            widget.hide()
+            widget.deleteLater()
 
     def _show_earlier(self) -> None:
         self._earlier, batch = self._earlier[:-FIRST_SHOWN], self._earlier[-FIRST_SHOWN:]
@@ -168,4 +184,4 @@ class MessageView(QScrollArea):
 
     def _set_column_width(self) -> None:
         if hasattr(self, "_column"):
-            self._column.setMaximumWidth(COLUMN_EM * QFontInfo(self.font()).pixelSize())
+            self._column.setMaximumWidth(COLUMN_EM * QFontInfo(self.font()).pixelSize() + 2 * RING)

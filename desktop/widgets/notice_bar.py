@@ -90,7 +90,7 @@ class NoticeBar(QFrame):
         """Wrapped text must never be cut, however narrow the window."""
         layout = self.layout()
         if layout is not None:
-            self.setMinimumHeight(layout.heightForWidth(self.width()))
+            self.setMinimumHeight(max(layout.heightForWidth(self.width()), 0))
 
     def _act(self, action: str) -> None:
         self.hide()

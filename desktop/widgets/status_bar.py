@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from desktop.figures import DEFINITIONS, MISSING
 from desktop.theme.icons import IconButton
+from desktop.widgets.elided import Elided
 
 UPDATE_MS = 100
 _WIDEST = {
@@ -43,7 +44,7 @@ class StatusBar(QFrame):
         font.setPointSizeF(font.pointSizeF() * 0.92)
         font.setFeature(QFont.Tag("tnum"), 1)
         self.setFont(font)
-        self._lead = _Elided()
+        self._lead = Elided("Engine state")
         self._lead.setProperty("lead", True)
         self._cancel = IconButton("close", "Cancel loading")
         self._cancel.clicked.connect(self.cancelled)
@@ -128,27 +129,3 @@ class StatusBar(QFrame):
             widths.pop(name, None)
         for name, label in self._items.items():
             label.setVisible(name in widths)
-
-
-class _Elided(QLabel):
-    """A label that never asks for more width than there is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._full = ""
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName("Engine state")
-
-    def set_full_text(self, text: str) -> None:
-        if text != self._full:
-            self._full = text
-            self.setToolTip(text)
-            self._elide()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, max(self.width(), 20)))
-        self.setAccessibleDescription(self._full)

@@ -43,7 +43,8 @@ def test_a_killed_worker(qtbot: QtBot, tandem_home: Path, smollm2: Path, monkeyp
         assert (kept.state, kept.content) == ("failed", conversation.messages[-1].content)
         assert len(kept.content) > 40
 
-        (restart,) = [b for b in window.page.notice.findChildren(QPushButton) if b.text() == "Restart engine"]
+        buttons = [b for b in window.page.notice.findChildren(QPushButton) if b.isVisible()]
+        (restart,) = [b for b in buttons if b.text() == "Restart engine"]
         qtbot.mouseClick(restart, Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: desktop.engine.mode == "up" and desktop.engine.state.target is not None, timeout=MINUTE)
         conversation.set_chat_settings(conversation.chat_settings.model_copy(update={"max_tokens": 8}))

@@ -46,12 +46,15 @@ def vars_of(shown: object) -> list[str]:
 def test_an_estimate_says_so_until_a_comparison_has_measured() -> None:
     assert speedup_text(1.84) == "≈ 1.84×"
     assert speedup_text(1.84, 1.79) == "= 1.79×"
+    assert speedup_text(1.84, 0.0) == "≈ 1.84×"  # the comparison had too little to measure
     assert "= 1.79×" in footer(reply(), {"generation_ratio": 1.79}, [])
 
 
 def test_plain_replies_claim_no_speed_up() -> None:
     plain = Timings(predicted_n=11, predicted_ms=250.0, passes=10, plain_ms=25.0, baseline_ms=250.0)
     assert footer(plain, None, []) == "40.0 tok/s · 11 tokens"
+    assert figures(plain).speedup == MISSING
+    assert figures(plain, 1.79).speedup == "= 1.79×"
 
 
 def test_counts_and_sizes() -> None:

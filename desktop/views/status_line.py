@@ -1,0 +1,116 @@
+"""Keeps the status bar true: the engine's state at the left, and the figures of the reply that is on screen.
+
+A figure stands there only as long as it belongs to what is seen: another chat or a comparison blanks it, and a
+comparison's end turns the estimated speed-up into the measured one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from PySide6.QtCore import QObject
+
+from backend.protocol import PromptProgress, Timings
+from desktop import figures
+from desktop.models.asking import timings_of
+from desktop.models.conversation import Conversation
+from desktop.models.engine import Engine
+from desktop.status import lead
+from desktop.store import Message
+from desktop.views.comparing import Comparing
+from desktop.widgets.status_bar import StatusBar
+
+
+class StatusLine(QObject):
+    """Binds a status bar.
+
+    Args:
+        bar: what is drawn.
+        engine: its state and what it is doing.
+        conversation: the running reply.
+        comparing: the running comparison.
+    """
+
+    def __init__(self, bar: StatusBar, engine: Engine, conversation: Conversation, comparing: Comparing) -> None:
+        super().__init__(bar)
+        self._bar, self._engine = bar, engine
+        self._conversation, self._comparing = conversation, comparing
+        self._timings: Timings | None = None
+        self._reading: PromptProgress | None = None
+        self._chat: int | None = None
+        """Where the running reply is written."""
+        bar.cancelled.connect(engine.cancel_load)
+        engine.changed.connect(self._show_state)
+        conversation.opened.connect(self._opened)
+        conversation.measured.connect(self._measured)
+        conversation.reading.connect(self._read)
+        conversation.running_changed.connect(self._running)
+        conversation.changed.connect(self._compared)
+        comparing.running_changed.connect(self._comparing_changed)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        state = self._engine.state
+        self._bar.set_figures(
+            context=figures.context(state.context_used, state.target.n_ctx if state.target else None),
+            memory=figures.memory(state.memory, state.memory_total),
+        )
+        self._show_lead()
+
+    def _show_lead(self) -> None:
+        engine, timings = self._engine, self._timings
+        running = self._conversation.running or self._comparing.running
+        text = lead(
+            engine.mode,
+            engine.state,
+            engine.progress,
+            running=running,
+            reading=self._reading if running else None,
+            drafted=bool(timings and timings.draft_n),
+        )
+        if self._comparing.running and engine.mode == "up":
+            text = "Comparing with and without speculation"
+        self._bar.set_lead(text, cancellable=engine.mode == "loading")
+
+    def _show_figures(self, timings: Timings | None, measured_ratio: float | None = None) -> None:
+        self._timings = timings
+        texts = asdict(figures.figures(timings, measured_ratio))
+        if texts["speedup"] != figures.MISSING:
+            texts["speedup"] += " plain"
+        self._bar.set_figures(**texts)
+
+    def _blank(self) -> None:
+        self._show_figures(None)
+        self._show_lead()
+
+    def _opened(self, _messages: list[Message]) -> None:
+        if not self._conversation.running:
+            self._blank()
+
+    def _measured(self, timings: Timings) -> None:
+        self._reading = None
+        self._show_figures(timings)
+        self._show_lead()
+
+    def _read(self, progress: PromptProgress) -> None:
+        self._reading = progress
+        self._show_lead()
+
+    def _running(self, running: bool) -> None:
+        chat = self._conversation.chat.id if self._conversation.chat else None
+        if running:
+            self._chat = chat
+        if running or self._chat != chat:  # begun, or ended while another chat is on screen
+            self._show_figures(None)
+        self._reading = None
+        self._show_lead()
+
+    def _comparing_changed(self, running: bool) -> None:
+        if running:
+            self._show_figures(None)
+        self._show_lead()
+
+    def _compared(self, message: Message) -> None:
+        if message.comparison is not None and not self._conversation.running:
+            self._show_figures(timings_of(message), message.comparison.get("generation_ratio"))
+            self._show_lead()

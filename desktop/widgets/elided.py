@@ -1,0 +1,43 @@
+"""A label that never asks for more width than there is; what does not fit is in its tooltip."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy
+
+
+class Elided(QLabel):
+    """One line of plain text.
+
+    Args:
+        name: what assistive technology calls it; empty = its text.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._full, self._name = "", name
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setAccessibleName(name)
+
+    @property
+    def full_text(self) -> str:
+        """All of it."""
+        return self._full
+
+    def set_full_text(self, text: str) -> None:
+        """Show as much of ``text`` as fits."""
+        if text != self._full:
+            self._full = text
+            self.setToolTip(text)
+            self._elide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, max(self.width(), 20)))
+        self.setAccessibleName(self._name or self._full)
+        self.setAccessibleDescription(self._full if self._name else "")

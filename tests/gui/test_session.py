@@ -1,0 +1,108 @@
+"""A long session: old messages leave the screen, not the chat; rounds that come late are kept."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from backend.protocol import RoundRecord
+from desktop.start import Desktop
+from desktop.store import Message, StoreError
+from desktop.store.records import ROUNDS_KEPT
+from desktop.widgets.message_view import FIRST_SHOWN, MOST_SHOWN, MessageView
+from tests.gui.person import finished, send
+from tests.gui.scripted import ScriptedEngine
+
+
+def message(n: int) -> Message:
+    role = "assistant" if n % 2 else "user"
+    return Message(n, 1, n - 1 or None, role, f"Message {n}", 0.0)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> MessageView:
+    made = MessageView(lambda m: m.role, lambda m: (1, 1))
+    qtbot.addWidget(made)
+    made.resize(500, 300)
+    made.show()
+    return made
+
+
+def test_old_messages_leave_the_screen_and_come_back(view: MessageView) -> None:
+    for n in range(1, MOST_SHOWN + 11):
+        view.append(message(n))
+    assert len(view.widgets) <= MOST_SHOWN
+    first = view.widgets[0].message.id
+    view.update_message(replace(message(first - 1), content="changed meanwhile"))
+    view._more.click()
+    assert [w.message.id for w in view.widgets[: FIRST_SHOWN + 1]] == list(range(first - FIRST_SHOWN, first + 1))
+    assert view.widgets[FIRST_SHOWN - 1].message.content == "changed meanwhile"
+
+
+def test_nothing_moves_under_the_eyes_of_who_reads_further_up(view: MessageView, qtbot: QtBot) -> None:
+    for n in range(1, MOST_SHOWN):
+        view.append(message(n))
+    qtbot.waitUntil(lambda: view.verticalScrollBar().maximum() > 500)
+    view.verticalScrollBar().setValue(0)
+    for n in range(MOST_SHOWN, MOST_SHOWN + 9):
+        view.append(replace(message(n), role="assistant"))
+    assert view.widgets[0].message.id == 1
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine()
+
+
+def record(n: int) -> RoundRecord:
+    return RoundRecord(n, 52 + n, "draft", (1, 2), (1, 3), 1, "correction", 2, 1.0, 9.0, 0.1)
+
+
+def test_rounds_are_kept_with_their_reply_also_when_they_come_after_its_end(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    running = desktop.conversation._replying._running
+    assert running is not None
+    desktop.bridge._tell("rounds", running.job, (record(0),))
+    desktop.bridge._tell("rounds", "another", (record(9),))
+    finished(desktop, qtbot)
+    for n in range(1, ROUNDS_KEPT + 5):
+        desktop.bridge._tell("rounds", running.job, (record(n),))
+    qtbot.waitUntil(lambda: len(desktop.conversation.messages[-1].rounds) == ROUNDS_KEPT)
+    reply = desktop.conversation.messages[-1]
+    assert reply.rounds[-1]["round"] == ROUNDS_KEPT + 4
+    assert desktop.window.page.messages.widgets[-1].message == reply
+    desktop.store.flush()
+    (stored,) = [m for m in desktop.store.branch(reply.chat) if m.id == reply.id]
+    assert [r["round"] for r in stored.rounds] == [r["round"] for r in reply.rounds]
+    assert stored.state == "complete"
+
+
+def test_a_chat_that_cannot_be_read_is_not_opened(
+    desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(desktop, qtbot, "one")
+    finished(desktop, qtbot)
+    chat = desktop.conversation.chat
+    assert chat is not None
+    desktop.window.new_chat()
+
+    def unreadable(_chat: int) -> list[Message]:
+        raise StoreError("damaged", "The chats are damaged.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(desktop.store, "branch", unreadable)
+        desktop.window.open_chat(chat.id)
+    assert "damaged" in desktop.window.page.notice.text
+    assert desktop.conversation.chat is None
+    desktop.window.open_chat(chat.id)
+    assert [m.content for m in desktop.conversation.messages] == ["one", "Hello there."]
+
+
+def test_what_is_written_is_on_the_disk_itself(desktop: Desktop) -> None:
+    def level(db: sqlite3.Connection) -> int:
+        return int(db.execute("PRAGMA synchronous").fetchone()[0])
+
+    assert desktop.store._writer.submit(level).result() == 2  # FULL

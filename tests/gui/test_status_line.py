@@ -1,0 +1,110 @@
+"""The figures at the bottom belong to what is on screen, and say what they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from backend.protocol import Delta, Finished, ReplyEvent, ReplyRequest
+from desktop.figures import MISSING
+from desktop.start import Desktop
+from desktop.views.chat_settings import ChatSettingsDialog
+from tests.gui.person import MakeDesktop, finished, send
+from tests.gui.scripted import ScriptedEngine, model, timings
+
+FIGURES = ("rate", "speedup", "accepted", "per_pass", "split")
+
+
+class PlainEngine(ScriptedEngine):
+    """Never drafts."""
+
+    async def reply(self, request: ReplyRequest, job: str) -> AsyncIterator[ReplyEvent]:
+        for n in range(20):
+            yield Delta("word ", (), timings(n + 1, drafted=False))
+        yield Finished("stop", timings(20, drafted=False), 7, 52, tuple(range(20)), "hash")
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine("Some words of a reply. " * 10)
+
+
+def shown(desktop: Desktop) -> set[str]:
+    return {desktop.window.status.text(name) for name in FIGURES}
+
+
+def test_another_chat_has_no_figures_of_this_one(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    assert MISSING not in shown(desktop)
+    desktop.window.new_chat()
+    assert shown(desktop) == {MISSING}
+
+
+def test_a_reply_that_ends_elsewhere_leaves_no_figures_here(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.pause = 0.01
+    send(desktop, qtbot)
+    qtbot.waitUntil(lambda: desktop.window.status.text("rate") != MISSING)
+    desktop.window.new_chat()
+    assert desktop.conversation.running
+    finished(desktop, qtbot)
+    assert shown(desktop) == {MISSING}
+
+
+def test_a_comparison_blanks_the_figures_and_then_turns_the_estimate_into_a_measurement(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    status = desktop.window.status
+    assert status.text("speedup") == "≈ 1.84× plain"
+    engine.held = True
+    desktop.window.compare()
+    assert shown(desktop) == {MISSING}
+    qtbot.waitUntil(lambda: status.lead.startswith("Comparing"))
+    engine.held = False
+    qtbot.waitUntil(lambda: not desktop.comparing.running, timeout=10_000)
+    assert status.text("speedup") == "= 1.84× plain"
+    assert status.text("rate") == "41.2 tok/s"
+    assert not status.lead.startswith("Comparing")
+
+
+@pytest.mark.parametrize("engine", [PlainEngine()])
+def test_a_reply_without_a_draft_has_no_speed_up(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    assert desktop.window.status.text("rate") != MISSING
+    assert desktop.window.status.text("speedup") == MISSING
+
+
+def test_nothing_is_said_of_a_model_that_is_not_loaded(
+    make_desktop: MakeDesktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    desktop = make_desktop(engine)
+    desktop.bridge.start()
+    qtbot.waitUntil(lambda: desktop.engine.mode == "up")
+    desktop.window.edit_chat_settings()
+    dialog = desktop.window.findChild(ChatSettingsDialog)
+    assert dialog is not None
+    assert dialog.n_ctx.toolTip() == ""
+    dialog.reject()
+
+
+def test_what_is_known_of_the_model_is_said_quietly(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    note = "This model takes no system prompt: it is put before the first user message."
+    engine.publish(target=model("big", template_note=note))
+    window = desktop.window
+    qtbot.waitUntil(lambda: window.page.composer.note == note)
+    assert not window.page.notice.isVisible()
+    window.edit_chat_settings()
+    dialog = window.findChild(ChatSettingsDialog)
+    assert dialog is not None
+    assert note in [label.text() for label in dialog.findChildren(type(window.page.composer._count))]
+    assert dialog.n_ctx.toolTip() == "The model was trained on 32,768."
+    dialog.reject()
+    engine.publish(target=None)
+    qtbot.waitUntil(lambda: window.page.composer.note == "")

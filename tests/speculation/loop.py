@@ -67,9 +67,7 @@ def make(
     sources: list[Source] = [Lookup(counts or BucketCounts(), ends)]
     if draft is not None:
         draft_frozen = Frozen(draft_costs or costs(n1=1.0, n2=1.2, n16=4.0))
-        sources.append(
-            DraftModel(draft, rule, target.n_vocab, ends, calibration or MarginLogistic(), draft_frozen)
-        )
+        sources.append(DraftModel(draft, rule, target.n_vocab, ends, calibration or MarginLogistic(), draft_frozen))
     return Rounds(target, sources, rule, policy, frozen, history, ends, budget)
 
 

@@ -146,9 +146,9 @@ class Supervisor:
 def _huge_pages() -> dict[str, str]:
     """Have glibc ask for huge pages (2.35 and later, Linux with transparent huge pages on request).
 
-    A pass reads every repacked weight once, and with pages of 4 KiB it looks up many addresses. Measured on two cores with
-    a Q4_K_M target: a plain reply takes 0.96 of the time, passes in a row 0.86, for 2 % more memory. What the person has
-    set stays.
+    A pass reads every repacked weight once, and with pages of 4 KiB it looks up many addresses. Measured on two cores
+    with a Q4_K_M target: a plain reply takes 0.96 of the time, passes in a row 0.86, for 2 % more memory. What the
+    person has set stays.
     """
     tunables = os.environ.get("GLIBC_TUNABLES", "")
     if sys.platform != "linux" or "glibc.malloc.hugetlb" in tunables:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before anything imports Qt: tests open real windows, but need no screen.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -23,6 +24,10 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 # A job in the background of a script ignores Ctrl-C, and so would every program that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How fast a machine is decides no test.
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")
 
 ROOT = Path(__file__).resolve().parent.parent
 

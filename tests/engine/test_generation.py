@@ -152,7 +152,7 @@ def test_an_unfinished_character_at_the_limit_is_one_replacement(vocab: Vocab) -
     assert said.end.reason == "length"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.text(alphabet="ab!?é🦊 ", min_size=1, max_size=30),
     st.lists(st.integers(0, 40), max_size=6),

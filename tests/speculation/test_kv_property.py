@@ -28,7 +28,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(STEPS, max_size=25), st.sampled_from([0.0, 0.6, 30.0]), st.sampled_from([0.0, 0.8]), st.integers(0, 99))
 def test_any_accept_pattern_on_tables(steps: list[Step], noise: float, temperature: float, seed: int) -> None:
     target = TableModel(9, seed=3, order=9)

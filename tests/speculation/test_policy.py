@@ -281,7 +281,7 @@ def test_fixed_lengths_are_exact(length: int, rule: str) -> None:
         assert n == min(length, left - 1)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(1, 30), st.integers(4, 60), st.integers(1, 12), st.integers(4, 40), SETTINGS, st.integers(0, 1000))
 def test_no_round_goes_beyond_budget_context_or_batch(
     budget: int, n_ctx: int, max_rows: int, draft_ctx: int, wanted: Speculation, seed: int

@@ -45,7 +45,7 @@ def brute_force(history: Sequence[int], k: int, ends: frozenset[int] = ENDS) -> 
     return grown[n:]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.integers(0, 3) | st.just(9), max_size=120), st.integers(0, 119), st.integers(1, 16))
 def test_lookup_finds_what_a_brute_force_search_finds(tokens: list[int], split: int, k: int) -> None:
     """Part of the history is the prompt, part is observed round by round, in blocks."""
@@ -205,7 +205,7 @@ def test_only_unseen_tokens_are_decoded_by_the_draft() -> None:
     assert seen == {"bonus", "correction"}, "both ends of a round were seen"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(["auto", "draft", "lookup", "lookup+draft"]),
     st.sampled_from(["auto", 1, 3, 8]),

@@ -102,7 +102,7 @@ SETTINGS = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(SETTINGS, st.sampled_from([0.0, 0.5, 30.0]), st.integers(0, 10_000), st.integers(1, 50), st.booleans())
 def test_identities_hold_after_every_round(wanted: Speculation, noise: float, seed: int, n: int, greedy: bool) -> None:
     """And nothing is counted twice: totals, positions, sources and round records agree (A2, E4)."""

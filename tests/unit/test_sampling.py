@@ -86,7 +86,7 @@ def rows(draw: st.DrawFn, most: int = 400) -> np.ndarray:
     return row
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(rows(), SAMPLINGS, st.lists(st.integers(0, 500), max_size=80))
 def test_law_is_the_slow_chains(row: np.ndarray, sampling: Sampling, history: list[int]) -> None:
     if sampling.top_p < 1.0 and mass_of_boundary(row, history, sampling) < 1e-5:
@@ -98,7 +98,7 @@ def test_law_is_the_slow_chains(row: np.ndarray, sampling: Sampling, history: li
         assert fast.get(token, 0.0) == pytest.approx(p, rel=1e-6, abs=1e-12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(rows(), SAMPLINGS)
 def test_law_is_sorted_normalised_and_leaves_its_row_alone(row: np.ndarray, sampling: Sampling) -> None:
     before = row.copy()
@@ -114,7 +114,7 @@ def test_law_is_sorted_normalised_and_leaves_its_row_alone(row: np.ndarray, samp
             assert order == sorted(order), "ties go to the lower id"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(1, 3000), st.integers(1, 60), st.integers(0, 10_000), st.sampled_from([3.0, 0.02]), st.booleans())
 @example(64, 1, 0, 3.0, False)
 @example(65, 1, 0, 3.0, True)

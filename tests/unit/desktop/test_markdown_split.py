@@ -115,7 +115,7 @@ _pieces = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_pieces)
 def test_earlier_blocks_stay_while_a_text_grows(pieces: list[str]) -> None:
     before: list[Block] = []
@@ -128,7 +128,7 @@ def test_earlier_blocks_stay_while_a_text_grows(pieces: list[str]) -> None:
     assert split_blocks(text)[: len(before) - 1] == before[:-1]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(_pieces)
 def test_no_line_is_lost(pieces: list[str]) -> None:
     """Every line is shown, in order, but for blank ones and the fences themselves."""

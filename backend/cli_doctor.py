@@ -15,7 +15,7 @@ from pathlib import Path
 from backend.bench.runner import new_job
 from backend.cli import version
 from backend.cli_session import Session
-from backend.errors import EngineError
+from backend.errors import EngineError, ErrorCode
 from backend.library.hashes import Hashes
 from backend.library.hub import expected_hash
 from backend.library.library import Library, LibraryModel, hub_cache_dir
@@ -45,6 +45,8 @@ def run(_args: argparse.Namespace) -> int:
         try:
             return 0 if _engine(session, models) else 1
         except EngineError as error:
+            if error.code is ErrorCode.CANCELLED:
+                raise
             _line("Engine", f"✗ {error.message}")
             return 1
 

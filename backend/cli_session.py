@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from pathlib import Path
@@ -26,6 +27,8 @@ Stop = Callable[[], Coroutine[Any, Any, None]]
 
 _TWICE = 1.0
 """Seconds between two presses that mean: leave."""
+_PATIENCE = 4.0
+"""Seconds that the engine may take to hear of a stop, or to end, before the person is told what it waits for."""
 _PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing", "measure": "measuring"}
 
 
@@ -48,9 +51,13 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        telling = threading.Timer(_PATIENCE, _tell, ["The engine does not end by itself; it is ended in some seconds."])
+        telling.daemon = True
+        telling.start()
         try:
             self._runner.run(self.client.close())
         finally:
+            telling.cancel()
             self._runner.close()
 
     def load(self, request: LoadRequest) -> State:
@@ -111,7 +118,7 @@ class Session:
             if leaving or stop is None:
                 task.cancel()
             else:
-                stops.add(asyncio.ensure_future(stop()))
+                stops.add(asyncio.ensure_future(_told(stop)))
 
         # signal.signal, as add_signal_handler does not exist on Windows
         before = signal.signal(signal.SIGINT, lambda _number, _frame: loop.call_soon_threadsafe(press))
@@ -125,7 +132,23 @@ class Session:
             raise
         finally:
             signal.signal(signal.SIGINT, before)
+            if leaving:  # whoever leaves does not wait for an engine that may never answer
+                for one in stops:
+                    one.cancel()
             await asyncio.gather(*stops, return_exceptions=True)
+
+
+async def _told(stop: Stop) -> None:
+    """Do ``stop``; an engine that does not even answer (frozen, or stuck in a driver) must not leave silence."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await stop()
+    except TimeoutError:
+        _tell("The engine does not answer; press Ctrl-C twice to leave.")
+
+
+def _tell(sentence: str) -> None:
+    print(f"\ntandem: {sentence}", file=sys.stderr, flush=True)
 
 
 class _LeaveError(Exception):

@@ -40,6 +40,8 @@ class ManagedEngine(EngineClient):
         self._supervisor = supervisor
         self._remote: RemoteEngine | None = None
         self._starting = asyncio.Lock()
+        self._early_cancels: set[str] = set()
+        """Jobs stopped while the worker was still starting: they must not begin when it is there."""
 
     async def start(self) -> None:
         """Start the worker if none has been started yet. A dead one is not replaced: see :meth:`restart`."""
@@ -73,28 +75,30 @@ class ManagedEngine(EngineClient):
 
     @override
     async def cancel(self, job: str) -> None:
-        if self._remote is not None:
+        if self._remote is None:
+            self._early_cancels.add(job)
+        else:
             await self._ask(lambda remote: remote.cancel(job))
 
     @override
     def events(self) -> AsyncIterator[News]:
-        return self._follow(lambda remote: remote.events())
+        return self._follow(lambda remote: remote.events(), None)
 
     @override
     def load(self, request: LoadRequest, job: str) -> AsyncIterator[LoadProgress | State]:
-        return self._follow(lambda remote: remote.load(request, job))
+        return self._follow(lambda remote: remote.load(request, job), job)
 
     @override
     def set_draft(self, request: DraftRequest, job: str) -> AsyncIterator[LoadProgress | State]:
-        return self._follow(lambda remote: remote.set_draft(request, job))
+        return self._follow(lambda remote: remote.set_draft(request, job), job)
 
     @override
     def reply(self, request: ReplyRequest, job: str) -> AsyncIterator[ReplyEvent]:
-        return self._follow(lambda remote: remote.reply(request, job))
+        return self._follow(lambda remote: remote.reply(request, job), job)
 
     @override
     def compare(self, request: ReplyRequest, job: str) -> AsyncIterator[tuple[Side, ReplyEvent] | Comparison]:
-        return self._follow(lambda remote: remote.compare(request, job))
+        return self._follow(lambda remote: remote.compare(request, job), job)
 
     @override
     async def close(self) -> None:
@@ -114,9 +118,12 @@ class ManagedEngine(EngineClient):
         except EngineError as error:
             raise await self._explained(error) from error
 
-    async def _follow(self, call: Callable[[RemoteEngine], AsyncIterator[T]]) -> AsyncIterator[T]:
+    async def _follow(self, call: Callable[[RemoteEngine], AsyncIterator[T]], job: str | None) -> AsyncIterator[T]:
         await self.start()
         assert self._remote is not None
+        if job in self._early_cancels:
+            self._early_cancels.discard(job)
+            raise EngineError(ErrorCode.CANCELLED, "Stopped before it began.")
         try:
             async with aclosing(call(self._remote)) as items:  # type: ignore[type-var]  # they are generators
                 async for item in items:

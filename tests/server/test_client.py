@@ -17,7 +17,7 @@ import pytest
 from backend.client import ManagedEngine, RemoteEngine
 from backend.client.reply import reply_body
 from backend.errors import EngineError
-from backend.protocol import Delta, Finished, Message, ReplyRequest, Sampling, State
+from backend.protocol import Delta, Finished, LoadRequest, Message, ReplyRequest, Sampling, State
 from backend.supervisor import Supervisor
 from tests.server.conftest import Worker, last, load_smollm2, make_worker
 
@@ -384,3 +384,21 @@ def test_public_listener_that_cannot_start_costs_nothing_else(
             assert words in detail
         finally:
             worker.supervisor.stop()
+
+
+def test_what_is_stopped_while_the_engine_starts_does_not_begin(tandem_home: Path) -> None:
+    """Ctrl-C in the first second, or a second choice in the window: the stop has no worker to go to yet."""
+
+    async def talk() -> str:
+        engine = ManagedEngine(Supervisor(env={"TANDEM_HOME": str(tandem_home)}))
+        try:
+            load = asyncio.ensure_future(last(engine.load(LoadRequest(target="nosuch"), "early")))
+            await asyncio.sleep(0.1)
+            await engine.cancel("early")
+            with pytest.raises(EngineError) as caught:
+                await load
+            return caught.value.code.value
+        finally:
+            await engine.close()
+
+    assert asyncio.run(talk()) == "cancelled"

@@ -67,6 +67,9 @@ class Speculation(_Strict):
     """At temperature 0 both are the greedy rule."""
 
 
+_LEAST_TEMPERATURE = 1e-6
+
+
 class Sampling(_Strict):
     """The sampler chain, in its order: penalties, top-k, top-p, min-p, temperature. Neutral values switch parts off."""
 
@@ -74,10 +77,15 @@ class Sampling(_Strict):
     top_k: Annotated[int, Field(ge=0)] = 40
     top_p: Annotated[float, Field(gt=0, le=1)] = 0.95
     min_p: Annotated[float, Field(ge=0, le=1)] = 0.0
-    repeat_penalty: Annotated[float, Field(gt=0, le=10)] = 1.0
+    repeat_penalty: Annotated[float, Field(ge=0.01, le=10)] = 1.0
     repeat_last_n: Annotated[int, Field(ge=0)] = 64
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
     """None = a fresh one, reported in the reply's record."""
+
+    @field_validator("temperature")
+    @classmethod
+    def _greedy_when_next_to_nothing(cls, value: float) -> float:
+        return 0.0 if value < _LEAST_TEMPERATURE else value  # a score divided by it would overflow
 
 
 class Message(BaseModel):

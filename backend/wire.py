@@ -31,6 +31,11 @@ def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def to_bytes(value: Any) -> bytes:
+    """Compact JSON as UTF-8. Half a character, which a file name or a client's own text may hold, becomes "?"."""
+    return to_json(value).encode("utf-8", "replace")
+
+
 def read(kind: type[T], raw: Any) -> T | None:
     """``raw`` as a ``kind``, or None when it does not have that shape."""
     try:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from backend.errors import EngineError, ErrorCode
@@ -32,7 +32,7 @@ from backend.server.auth import BodyTooLargeError
 from backend.server.host import Host
 from backend.server.jobs import Job
 from backend.server.shapes import Completion, finished_fields, merge
-from backend.wire import dump
+from backend.wire import dump, to_bytes
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -80,6 +80,16 @@ def public_app(host: Host) -> Starlette:
     return _app(*_public_routes(Routes(host)))
 
 
+class Answer(Response):
+    """A JSON object; unlike starlette's own it can say what is wrong with a text that is none."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The object's bytes."""
+        return to_bytes(content)
+
+
 class Routes:
     """The handlers."""
 
@@ -88,13 +98,13 @@ class Routes:
 
     async def health(self, _request: Request) -> Response:
         """Alive; answers before the engine's library is loaded."""
-        return JSONResponse({"status": "ok", "protocol": PROTOCOL, "version": self._host.state().version})
+        return Answer({"status": "ok", "protocol": PROTOCOL, "version": self._host.state().version})
 
     async def models(self, _request: Request) -> Response:
         """The loaded target, in OpenAI's list."""
         name = self._host.model_id
         entry = {"id": name, "object": "model", "created": int(time.time()), "owned_by": "tandem"}
-        return JSONResponse({"object": "list", "data": [entry] if name is not None else []})
+        return Answer({"object": "list", "data": [entry] if name is not None else []})
 
     async def chat(self, request: Request) -> Response:
         """``/v1/chat/completions``."""
@@ -112,7 +122,7 @@ class Routes:
             return self._stream(job, _chunks(completion, first, batches, usage))
         events = await self._watched(request, job, _collect(batches))
         completion.model = self._host.model_id or ""
-        return JSONResponse(completion.whole(events))
+        return Answer(completion.whole(events))
 
     async def load(self, request: Request) -> Response:
         """``/x/models/load``."""
@@ -136,16 +146,16 @@ class Routes:
         await self._host.started()
         job = self._host.unload()
         await self._watched(request, job, _collect(job.outbox.batches()))
-        return JSONResponse(dump(self._host.state()))
+        return Answer(dump(self._host.state()))
 
     async def speculation(self, request: Request) -> Response:
         """``/x/speculation``."""
         self._host.set_speculation(openai.validate(Speculation, await _body(request)))
-        return JSONResponse(dump(self._host.state()))
+        return Answer(dump(self._host.state()))
 
     async def state(self, _request: Request) -> Response:
         """``/x/state``."""
-        return JSONResponse(dump(self._host.state()))
+        return Answer(dump(self._host.state()))
 
     async def events(self, _request: Request) -> Response:
         """``/x/events``."""
@@ -158,7 +168,7 @@ class Routes:
         await self._host.started()
         job = self._host.count(messages, kwargs)
         ((tokens, n_ctx),) = await self._watched(request, job, _collect(job.outbox.batches()))
-        return JSONResponse({"tokens": tokens, "n_ctx": n_ctx})
+        return Answer({"tokens": tokens, "n_ctx": n_ctx})
 
     async def compare(self, request: Request) -> Response:
         """``/x/compare``."""
@@ -312,17 +322,17 @@ async def _engine_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, EngineError)
     status = 413 if isinstance(error, BodyTooLargeError) else _STATUS.get(error.code, 500)
     headers = {"Retry-After": str(_RETRY_AFTER)} if error.code is ErrorCode.BUSY else None
-    return JSONResponse(error.to_wire(), status, headers)
+    return Answer(error.to_wire(), status, headers)
 
 
 async def _http_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     wire = EngineError(ErrorCode.BAD_REQUEST, f"{error.detail}.").to_wire()
-    return JSONResponse(wire, error.status_code, dict(error.headers or {}))
+    return Answer(wire, error.status_code, dict(error.headers or {}))
 
 
 async def _unexpected(_request: Request, error: Exception) -> Response:
     wire = EngineError(
         ErrorCode.BUG, f"The worker made a mistake ({type(error).__name__}).", {"exception": repr(error)}
     ).to_wire()
-    return JSONResponse(wire, 500)
+    return Answer(wire, 500)

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from backend.wire import to_json
+from backend.wire import to_bytes
 
 PING = ": still here\n\n"
 """A comment line: keeps proxies and clients from giving up during a long prompt."""
@@ -17,12 +17,12 @@ DONE = "data: [DONE]\n\n"
 
 def event(name: str, data: Any) -> str:
     """One named message, as the ``/x/`` routes send them."""
-    return f"event: {name}\ndata: {to_json(data)}\n\n"
+    return f"event: {name}\ndata: {to_bytes(data).decode()}\n\n"
 
 
 def data(value: Any) -> str:
     """One unnamed message, as the chat-completions stream sends them."""
-    return f"data: {to_json(value)}\n\n"
+    return f"data: {to_bytes(value).decode()}\n\n"
 
 
 class JobStream(StreamingResponse):

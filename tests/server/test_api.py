@@ -169,6 +169,28 @@ def test_errors_have_a_status_before_anything_streams(
     assert headers["content-type"] == "application/json"
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/x/models/load", {"target": "half \ud800"}),
+        ("/v1/chat/completions", chat("Hello", x_speculation={"half \ud800": 1})),
+        ("/v1/chat/completions", chat("Hello", repeat_penalty=1e-300)),
+    ],
+)
+def test_an_answer_that_quotes_half_a_character_is_an_answer(bare: Worker, path: str, body: Any) -> None:
+    _, _, raw = bare.ask("POST", path, body)
+    assert b'"code":"model_unknown"' in raw or b'"code":"bad_request"' in raw
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-7])
+def test_a_temperature_of_next_to_nothing_is_greedy(loaded: Worker, temperature: float) -> None:
+    greedy, tiny = (
+        loaded.json("POST", "/v1/chat/completions", chat(COUNT, temperature=t))["choices"][0]["message"]
+        for t in (0, temperature)
+    )
+    assert tiny == greedy
+
+
 def test_count(loaded: Worker) -> None:
     message = {"role": "user", "content": COUNT}
     counted = loaded.json("POST", "/x/count", {"messages": [message]})

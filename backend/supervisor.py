@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from backend import crash
 from backend.errors import EngineError, ErrorCode
+from backend.library.paths import FOLDER_VARIABLES
 from backend.protocol import MODELS_VARIABLE, PROTOCOL, SECRET_VARIABLE
 
 log = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ class Supervisor:
         return run.obituary() if run.process.returncode is not None else None
 
     def _spawn(self, secret: str) -> subprocess.Popen[bytes]:
-        env = os.environ | _huge_pages() | self._env | {SECRET_VARIABLE: secret}
+        env = _with_whole_paths(os.environ | _huge_pages() | self._env) | {SECRET_VARIABLE: secret}
         if self._models:
             env[MODELS_VARIABLE] = json.dumps(self._models)
         try:
@@ -216,6 +217,11 @@ class _Run:
             for line in _lines(pipe):
                 self.stderr.append(line)
                 log.info("worker: %s", line)
+
+
+def _with_whole_paths(env: dict[str, str]) -> dict[str, str]:
+    """The worker works in another folder: what is relative to this program's must not mean another place there."""
+    return env | {name: str(Path(env[name]).expanduser().absolute()) for name in FOLDER_VARIABLES if env.get(name)}
 
 
 def _greet(run: _Run, secret: str) -> Endpoint:

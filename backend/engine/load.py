@@ -20,6 +20,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.pairing import check_pair
 from backend.protocol import LoadOptions, ModelInfo
+from backend.text import shown_name
 
 Progress = Callable[[str, float], None]
 
@@ -144,8 +145,8 @@ def _info(
     n_layer = int(llama_cpp.llama_model_n_layer(model))
     return ModelInfo(
         id=model_id,
-        name=facts.name or path.stem,
-        file=path.name,
+        name=facts.name or shown_name(path.stem),
+        file=shown_name(path.name),
         architecture=facts.architecture,
         quant=facts.quant,
         n_params=int(llama_cpp.llama_model_n_params(model)),
@@ -178,7 +179,7 @@ def _load_weights(
     )
     params.progress_callback = callback
     with native.collect_errors() as errors:
-        model = llama_cpp.llama_model_load_from_file(str(path).encode("utf-8"), params)
+        model = llama_cpp.llama_model_load_from_file(native.file_name(path), params)
     if flag.is_set():
         if model:
             llama_cpp.llama_model_free(model)

@@ -51,6 +51,12 @@ dev_memory = bind(
     None,
 )
 
+
+def file_name(path: Path) -> bytes:
+    """A path as llama.cpp takes it: UTF-8 on Windows, elsewhere the system's own bytes, whatever they spell."""
+    return str(path).encode("utf-8") if os.name == "nt" else os.fsencode(path)
+
+
 _kept: list[object] = []
 """ctypes callbacks must outlive the C side's use of them: installed once per process, never removed."""
 

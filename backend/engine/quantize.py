@@ -64,6 +64,12 @@ def quantize(
         )
     read_model(files := split_parts(source))
     size = sum(file.stat().st_size for file in files)
+    if destination.exists() and not destination.is_file():  # a folder, or a device that would be replaced by a file
+        raise EngineError(
+            ErrorCode.BAD_REQUEST,
+            f"{destination} is not a file that can be replaced; name a file for the copy.",
+            {"path": str(destination)},
+        )
     part = destination.with_name(destination.name + ".part")
     flag.check()
     try:
@@ -120,7 +126,7 @@ def _write_copy(source: Path, part: Path, type_name: str, answer: Connection) ->
     params.allow_requantize = True
     params.pure = type_name in _PURE
     with native.collect_errors() as errors:
-        code = llama_cpp.llama_model_quantize(str(source).encode(), str(part).encode(), params)
+        code = llama_cpp.llama_model_quantize(native.file_name(source), native.file_name(part), params)
     answer.send((code, " ".join(errors)))
 
 

@@ -213,6 +213,8 @@ def read_catalogue(path: Path) -> Catalogue:
         EngineError: ``CATALOGUE_INVALID`` naming the file, the entry and the field.
     """
     try:
+        if not path.is_file():  # reading a pipe would wait for ever, a device would never end
+            raise _invalid(str(path), "", "", "it is not a file")
         if path.stat().st_size > _MAX_FILE:
             raise _invalid(str(path), "", "", "it is larger than 1 MiB")
         text = path.read_text(encoding="utf-8")

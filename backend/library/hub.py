@@ -243,7 +243,7 @@ class _Child:
         for line in self._process.stdout:
             try:
                 message = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(message, dict):
                 self._messages.put(message)

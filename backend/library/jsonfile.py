@@ -1,6 +1,7 @@
 """Small JSON files: written whole or not at all, read tolerantly.
 
-They hold what can be made again (indexes, verified hashes) or short lists; a damaged one must never stop the app.
+They hold what can be made again (indexes, verified hashes) or short lists; a damaged one must never stop the app. File
+names stand in them as the system has them, also those that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from backend.library.paths import not_writable, writable
 def read_json(path: Path) -> dict[str, Any]:
     """The object in ``path``; empty when it is missing, unreadable or not an object."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        if not path.is_file():  # reading a pipe would wait for ever, a device would never end
+            return {}
+        value = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -34,7 +37,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
                 json.dump(value, file, ensure_ascii=False, indent=1)
                 file.flush()
                 os.fsync(file.fileno())

@@ -21,6 +21,7 @@ from backend.library.gguf import GgufFacts, split_parts
 from backend.library.local import FactsIndex, LocalModel, OwnFiles, Source, find_gguf, group, hub_cache_files
 from backend.library.paths import models_dir
 from backend.protocol import MODELS_VARIABLE
+from backend.text import shown_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ def _given(model_id: str, path: Path) -> LibraryModel:
 def _plain(local: LocalModel) -> LibraryModel:
     return LibraryModel(
         id=local.id,
-        name=local.files[0].stem,
+        name=shown_name(local.files[0].stem),
         source=local.source,
         installed=not local.missing,
         files=local.files,

@@ -6,6 +6,7 @@ and modification time, so a list of many models costs no reading and a changed f
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
@@ -34,19 +35,26 @@ class LocalModel:
     source: Source
 
 
-def find_gguf(folder: Path, depth: int = _DEPTH) -> Iterator[Path]:
-    """GGUF files under ``folder``, hidden folders left out, sorted; nothing when it cannot be read."""
+def find_gguf(folder: Path, depth: int = _DEPTH, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:
+    """GGUF files under ``folder``, hidden folders left out, sorted; nothing when it cannot be read.
+
+    A link back to a folder that is being looked through (``above``) is not followed: its files are listed already.
+    """
     try:
+        here = folder.stat()
         entries = sorted(folder.iterdir())
     except OSError:
         return
+    if here.st_ino and (here.st_dev, here.st_ino) in above:  # some network drives number nothing
+        return
+    above |= {(here.st_dev, here.st_ino)}
     for entry in entries:
         if entry.name.startswith("."):
             continue
         if entry.suffix.lower() == ".gguf" and entry.is_file():
             yield entry
         elif depth > 0 and entry.is_dir():
-            yield from find_gguf(entry, depth - 1)
+            yield from find_gguf(entry, depth - 1, above)
 
 
 def hub_cache_files(cache: Path) -> Iterator[tuple[str, str, Path]]:
@@ -191,14 +199,11 @@ class FactsIndex:
         return facts
 
     def save(self) -> None:
-        """Write what is new; files that have gone are dropped.
-
-        Raises:
-            EngineError: ``NOT_WRITABLE``.
-        """
+        """Write what is new; files that have gone are dropped. On a full disk the files are read again next time."""
         if self._changed:
             self._entries = {k: v for k, v in self._entries.items() if Path(k).is_file()}
-            write_json(self._path, {"format": _FACTS_FORMAT, "entries": self._entries})
+            with contextlib.suppress(EngineError):
+                write_json(self._path, {"format": _FACTS_FORMAT, "entries": self._entries})
             self._changed = False
 
 

@@ -6,6 +6,7 @@ that Tandem itself puts in place, which are large and shared by every home.
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import platformdirs
 from backend.errors import EngineError, ErrorCode
 
 _APP = "tandem"
+FOLDER_VARIABLES = ("TANDEM_HOME", "TANDEM_MODELS_DIR", "HF_HOME", "HF_HUB_CACHE")
+"""Environment variables that name a folder, Tandem's own and those of the hub's cache."""
 
 
 def data_dir() -> Path:
@@ -62,12 +65,19 @@ def writable(folder: Path) -> Path:
 
 
 def not_writable(folder: Path, error: OSError | None) -> EngineError:
-    """The one sentence for a folder that cannot be written."""
+    """The one sentence for a folder that cannot be written, or whose disk is full."""
+    variable = "TANDEM_MODELS_DIR" if folder == models_dir() else "TANDEM_HOME"
+    if error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return EngineError(
+            ErrorCode.DISK_FULL,
+            f"The disk of {folder} is full; free some space, or choose another folder with {variable}.",
+            {"folder": str(folder)},
+        )
     why = (error.strerror or str(error)) if error else "no permission"
     return EngineError(
         ErrorCode.NOT_WRITABLE,
         f"The folder {folder} cannot be written ({why}); "
-        "give it write permission or choose another one with TANDEM_HOME.",
+        f"give it write permission or choose another one with {variable}.",
         {"folder": str(folder), "reason": why},
     )
 

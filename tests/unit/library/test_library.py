@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ import pytest
 from backend.errors import EngineError, ErrorCode
 from backend.library import local
 from backend.library.library import Library
-from backend.library.paths import config_dir, data_dir, log_dir, models_dir
+from backend.library.paths import config_dir, data_dir, log_dir, models_dir, not_writable
 from backend.protocol import MODELS_VARIABLE
 from tests.unit.library.files import write_gguf, write_split
 
@@ -41,6 +42,13 @@ def test_unwritable_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         data_dir()
     assert caught.value.code is ErrorCode.NOT_WRITABLE
     assert str(home) in caught.value.message
+
+
+def test_a_full_disk_is_told_from_a_folder_without_permission(tandem_home: Path) -> None:
+    error = not_writable(tandem_home, OSError(errno.ENOSPC, "No space left on device"))
+    assert error.code is ErrorCode.DISK_FULL
+    assert "is full; free some space" in error.message
+    assert "permission" not in error.message
 
 
 def test_folder_without_permission(tandem_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ once; without a command the window is started, as a process of its own.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from backend.errors import EngineError, ErrorCode
+from backend.text import one_line
 
 _COMMANDS = {
     "chat": ("backend.cli_chat", "chat in this terminal, or answer one prompt"),
@@ -34,15 +36,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0, 1 for a fault (one sentence on stderr), 2 for wrong usage, 130 when interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character must not end a reply
+    _mend_streams()
     try:
         code = _run(arguments)
         sys.stdout.flush()
         return code
     except EngineError as error:
-        print(f"tandem: {error.message}", file=sys.stderr)
+        complain(error.message)
         return _INTERRUPTED if error.code is ErrorCode.CANCELLED else _FAILED
     except KeyboardInterrupt:
         print(file=sys.stderr)
@@ -52,8 +52,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _FAILED
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        print(f"tandem: {error.strerror or error}{where}.", file=sys.stderr)
+        complain(f"A file or the output cannot be used: {error.strerror or error}{where}; make room or name another.")
         return _FAILED
+
+
+def complain(sentence: str) -> None:
+    """One sentence on stderr; what it quotes of a file cannot steer the terminal."""
+    with contextlib.suppress(OSError):  # nobody is left to hear it
+        print(f"tandem: {one_line(sentence)}", file=sys.stderr, flush=True)
+
+
+def _mend_streams() -> None:
+    """What a terminal cannot show must not end a reply, nor must an output that was closed before the start (``>&-``).
+
+    The first file opened later would take the number of a closed output, and would be written into.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def app_command() -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import platform
 import sys
 from collections.abc import Sequence
@@ -18,11 +17,12 @@ from backend.bench.peers import Peer, parse_peer
 from backend.bench.report import Divergence, divergences, summarise, table
 from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
 from backend.bench.workloads import Prompt, load_prompts
-from backend.cli import version
+from backend.cli import complain, version
 from backend.cli_pair import add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Sampling, State
+from backend.wire import to_bytes
 
 _INTERRUPTED = 130
 
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json is not None:
         _check_writable(args.json)
     for note in choice.notes:
-        print(f"tandem: {note}", file=sys.stderr)
+        complain(note)
     sampling = Sampling(temperature=args.temperature, seed=args.seed)
     runs: list[Run] = []
     code = 0
@@ -88,9 +88,24 @@ def run(args: argparse.Namespace) -> int:
 
 def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> None:
     """Write and show what was measured; first the file, as a closed pipe may end the showing."""
-    if args.json is not None:
-        args.json.write_text(json.dumps(_report(args, state, runs), ensure_ascii=False), encoding="utf-8")
-    _show(runs)
+    try:
+        if args.json is not None:
+            _write(args.json, to_bytes(_report(args, state, runs)))
+    finally:  # a disk that filled up meanwhile must not take the table too
+        _show(runs)
+
+
+def _write(path: Path, report: bytes) -> None:
+    """The report, whole or not at all (a device or a pipe gets it as it is)."""
+    part = path.with_name(f".{path.name}.part") if path.is_file() else path
+    try:
+        part.write_bytes(report)
+        if part != path:
+            part.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink() if part != path else None
+        raise _not_writable(path, error) from error
 
 
 async def _measure(
@@ -183,11 +198,15 @@ def _check_writable(path: Path) -> None:
         with path.open("a", encoding="utf-8"):
             pass
     except OSError as error:
-        raise EngineError(
-            ErrorCode.NOT_WRITABLE,
-            f"The file {path} cannot be written ({error.strerror}); choose another place with --json.",
-            {"path": str(path)},
-        ) from error
+        raise _not_writable(path, error) from error
+
+
+def _not_writable(path: Path, error: OSError) -> EngineError:
+    return EngineError(
+        ErrorCode.NOT_WRITABLE,
+        f"The file {path} cannot be written ({error.strerror}); choose another place with --json.",
+        {"path": str(path)},
+    )
 
 
 def _progress(text: str) -> None:

@@ -10,12 +10,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from backend.bench.runner import new_job
+from backend.cli import complain
 from backend.cli_figures import status_line
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, Message, ReplyRequest, Sampling, Speculation, State
-from backend.text import encode_text
+from backend.text import encode_text, harmless
 
 _INTERRUPTED = 130
 
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     choice = choose_pair(args.target, args.draft)
     settings = _settings(args, choice)
     for note in choice.notes:
-        print(f"tandem: {note}", file=sys.stderr)
+        complain(note)
     # a draft that could not be used in this one reply is not loaded
     wanted = choice if prompt is None or settings.speculation.enabled else replace(choice, draft=None)
     with Session(choice.files) as session:
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(session: Session, settings: Settings, prompt: str, as_json: State | None) -> int:
-    write = _silent if as_json else _write
+    write = _silent if as_json else show
     text, end = ask(session, settings.request([Message(role="user", content=prompt)]), write)
     if as_json:
         print(json.dumps(_record(text, end, settings, as_json), ensure_ascii=False))
@@ -182,8 +183,9 @@ def _record(text: str, end: Finished, settings: Settings, state: State) -> dict[
     }
 
 
-def _write(text: str) -> None:
-    print(text, end="", flush=True)
+def show(text: str) -> None:
+    """A piece of a reply; a terminal gets no control characters of a model's making, a pipe every byte."""
+    print(harmless(text) if sys.stdout.isatty() else text, end="", flush=True)
 
 
 def _silent(_text: str) -> None:

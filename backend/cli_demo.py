@@ -8,11 +8,13 @@ import textwrap
 
 from backend.bench.runner import new_job
 from backend.bench.workloads import DEMO, Prompt
+from backend.cli import complain
 from backend.cli_figures import difference_line, sources
 from backend.cli_pair import add_pair_options, choose_pair, load_options, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Comparison, Message, ReplyRequest, Sampling, Speculation, State
+from backend.text import one_line
 
 _TOKENS = 96
 _WHY = (
@@ -33,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """The command."""
     choice = choose_pair(args.target, args.draft)
     for note in choice.notes:
-        print(f"tandem: {note}", file=sys.stderr)
+        complain(note)
     with Session(choice.files) as session:
         state = session.load(choice.load_request(load_options(args)))
         _head(state, args.max_tokens)
@@ -65,7 +67,7 @@ def _head(state: State, max_tokens: int) -> None:
     target, draft = state.target, state.draft
     assert target is not None, "a load ends with a target or an error"
     drafts = f", drafts from {draft.name} ({draft.quant}) and prompt lookup" if draft else ", drafts from prompt lookup"
-    print(f"{target.name} ({target.quant}){drafts}.")
+    print(one_line(f"{target.name} ({target.quant}){drafts}."))
     print(f"{state.engine}, {state.threads} threads. Greedy, {max_tokens} tokens, both ways in turn.\n")
 
 

@@ -6,14 +6,14 @@ import contextlib
 import sys
 from collections.abc import Callable
 
-from backend.cli_chat import Settings, ask
+from backend.cli_chat import Settings, ask, show
 from backend.cli_figures import stats, status_line
 from backend.cli_pair import NO_DRAFT, is_path
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.library.library import Library
 from backend.protocol import Finished, LoadRequest, Message, State
-from backend.text import encode_text
+from backend.text import encode_text, harmless
 
 _HELP = """\
 /draft ID|lookup|none   another draft, or prompt lookup, or none
@@ -97,7 +97,7 @@ class Loop:
 
         def write(text: str) -> None:
             said.append(text)
-            _write(text)
+            show(text)
 
         try:
             if self._lost:
@@ -191,8 +191,4 @@ class Loop:
 
 
 def _note(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def _write(text: str) -> None:
-    print(text, end="", flush=True)
+    print(harmless(text), file=sys.stderr, flush=True)

@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from backend.cli import complain
 from backend.errors import EngineError, ErrorCode
 from backend.library.hub import download
 from backend.library.library import Library, LibraryModel
 from backend.library.progress import Meter
+from backend.text import one_line
 
 _STARTER = "starter"
 
@@ -52,7 +54,7 @@ def _guarded(command: Any) -> Any:
             code: int = command(args)
             return code
         except EngineError as error:
-            print(f"tandem: {error.message}", file=sys.stderr)
+            complain(error.message)
             return 1
         except KeyboardInterrupt:
             print("\ntandem: stopped; nothing half-written was kept.", file=sys.stderr)
@@ -68,7 +70,7 @@ def _list(args: argparse.Namespace) -> int:
     library = Library()
     models = library.models(test_only=args.all)
     if library.problem:
-        print(f"tandem: {library.problem.message}", file=sys.stderr)
+        complain(library.problem.message)
     if args.json:
         print(json.dumps({"models": [_as_json(m) for m in models]}, indent=1, ensure_ascii=False))
         return 0
@@ -79,7 +81,7 @@ def _list(args: argparse.Namespace) -> int:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     for model in models:
         if model.problem:
-            print(f"{model.id}: {model.problem.message}", file=sys.stderr)
+            print(f"{model.id}: {one_line(model.problem.message)}", file=sys.stderr)
     return 0
 
 
@@ -193,7 +195,7 @@ def _add(args: argparse.Namespace) -> int:
         try:
             model = library.add(path)
         except EngineError as error:
-            print(f"tandem: {error.message}", file=sys.stderr)
+            complain(error.message)
             failed = 1
             continue
         kind = model.facts.kind if model.facts else "model"

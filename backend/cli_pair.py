@@ -101,6 +101,8 @@ def choose_pair(target: str | None, draft: str | None) -> PairChoice:
 
 class _Chooser:
     def __init__(self, library: Library) -> None:
+        if library.problem is not None and library.problem.code is not ErrorCode.CATALOGUE_INVALID:
+            raise library.problem  # without a data folder nothing else will work either
         self._library = library
         self._files: dict[str, Path] = {}
         self._notes: list[str] = [library.problem.message] if library.problem else []

@@ -18,15 +18,17 @@ _SIGNS = {
     "assert": ("ggml_assert(", "ggml_abort", "assertion"),
 }
 """What the last words of a worker contain, by kind; the first match counts."""
+_AGAIN = "try again, and if it happens again, get the model file anew or choose another"
 _WHY = {
     "oom": "it ran out of memory; choose a smaller model, a shorter context or fewer GPU layers",
     "backend": "the graphics driver reported a fault; restart it, or load the model with fewer GPU layers",
-    "heap": "its memory was corrupted",
-    "assert": "the engine stopped itself at an internal check",
-    "segfault": "it accessed memory that is not its own",
-    "killed": "it was killed, by the system for want of memory or by a person",
+    "heap": f"its memory was corrupted; {_AGAIN}",
+    "assert": f"it stopped itself at an internal check; {_AGAIN}",
+    "segfault": f"it accessed memory that is not its own; {_AGAIN}",
+    "killed": "it was killed, by a person or by the system for want of memory; "
+    "if it happens again, choose a smaller model or a shorter context",
     "stopped": "it was stopped",
-    "exit": "it ended by itself",
+    "exit": f"it ended by itself; {_AGAIN}",
 }
 _WINDOWS_CODES = {0xC0000005: "segfault", 0xC0000409: "assert", 0xC0000374: "heap", 0xC0000017: "oom"}
 _WINDOWS_ABORT = 3

@@ -229,3 +229,22 @@ def encode_text(text: str, what: str = "The text") -> bytes:
             f"{what} holds half of a character ({half}), which no model can read; remove it.",
             {"field": what, "character": half, "position": error.start},
         ) from None
+
+
+def shown_name(name: str) -> str:
+    """A file name for people and for JSON: what is not UTF-8 in it as "?" (Linux allows any bytes)."""
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def harmless(text: str) -> str:
+    """Text for a terminal: control characters, with which a file could steer it, as pictures; lines and tabs stay."""
+    return text.translate(_PICTURES)
+
+
+_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
+_PICTURES |= dict.fromkeys(range(128, 160), 0xFFFD)
+
+
+def one_line(text: str) -> str:
+    """A sentence for a terminal: harmless, and on one line whatever names it quotes."""
+    return harmless(text.replace("\n", "\u240a"))

@@ -45,7 +45,7 @@ def _lines(path: Path, raw: bytes) -> Iterator[Prompt]:
             continue
         try:
             entry = json.loads(line.decode("utf-8"))
-        except ValueError as error:  # neither UTF-8 nor JSON
+        except (ValueError, RecursionError) as error:  # neither UTF-8 nor JSON, or nested without end
             raise _bad(path, number, f"it is not a JSON object in UTF-8: {error}") from None
         if not isinstance(entry, dict):
             raise _bad(path, number, "it is not a JSON object")

@@ -31,7 +31,7 @@ class Message:
         """Its data, an object; an empty one if it is none."""
         try:
             value = json.loads(self.data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return value if isinstance(value, dict) else {}
 
@@ -125,7 +125,7 @@ def _encode(body: Any) -> bytes | None:
 def _object(content: bytes) -> dict[str, Any]:
     try:
         value = json.loads(content) if content else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         value = {}
     return value if isinstance(value, dict) else {}
 

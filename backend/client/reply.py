@@ -96,7 +96,7 @@ class ReplyReader:
             return [] if self.ended else [self.end()]
         try:
             chunk = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
         if not isinstance(chunk, dict) or self.ended:
             return []

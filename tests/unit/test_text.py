@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.text import Released, TextStream
+from backend.text import Released, TextStream, harmless, one_line
 
 
 def stream(pieces: list[bytes], stops: list[str]) -> tuple[list[Released[int]], TextStream[int], int]:
@@ -187,3 +187,12 @@ def test_a_token_costs_microseconds() -> None:
     for i in range(20_000):
         out.feed(b"aaaa", i)
     assert (time.process_time() - start) / 20_000 < 200e-6
+
+
+def test_nothing_that_a_terminal_is_shown_can_steer_it() -> None:
+    every = "".join(map(chr, range(0x250))) + "語😀"
+    shown = harmless(every)
+    assert [c for c in shown if not c.isprintable() and not c.isspace()] == ["\xad"]  # a soft hyphen does nothing
+    assert "\n" in shown
+    assert shown.endswith(every[0xAE:])
+    assert one_line("a\nb") == "a␊b"

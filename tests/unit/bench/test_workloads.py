@@ -26,6 +26,7 @@ def test_both_forms_of_a_line(tmp_path: Path) -> None:
         (b'{"id": "a", "prompt": "x"}\n["x"]', "not a JSON object"),
         (b'{"id": "a", "prompt": "\xff"}', "UTF-8"),
         (b'{"id": "a", "turns": []}', "neither"),
+        (b"[" * 100_000, "Line 1"),
         (b'{"id": "a", "prompt": "x"}\n{"id": "a", "prompt": "y"}', "twice"),
     ],
 )

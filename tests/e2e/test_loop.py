@@ -52,7 +52,7 @@ def test_what_was_said_before_the_engine_died_is_kept(loop: Loop, monkeypatch: p
         if len(shown) == 1:
             kill_worker(loop)
 
-    monkeypatch.setattr("backend.cli_loop._write", show)
+    monkeypatch.setattr("backend.cli_loop.show", show)
     loop._settings = replace(loop._settings, max_tokens=400)
     loop._one("first")
     assert loop._lost

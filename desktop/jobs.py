@@ -1,0 +1,214 @@
+"""What is done with the engine: every job is a task on the asyncio thread, and every way it can end is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, Protocol
+
+from backend.client import EngineClient
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import (
+    Comparison,
+    Delta,
+    DraftRequest,
+    Finished,
+    LoadProgress,
+    LoadRequest,
+    Message,
+    PromptProgress,
+    ReplyRequest,
+    Speculation,
+    State,
+)
+from desktop.gate import Gate
+from desktop.inbox import Kind
+
+log = logging.getLogger(__name__)
+Start = Callable[[str], Coroutine[Any, Any, None]]
+_LAST_WORDS_S = 0.5
+
+
+class Tell(Protocol):
+    """Hands one thing that happened to the window."""
+
+    def __call__(self, kind: Kind, job: str, value: Any, side: str = "") -> None: ...
+
+
+class Jobs:
+    """The client and what runs on it. For the engine's thread only.
+
+    Args:
+        make_client: called again for every restart.
+        tell: hands on what happens.
+        forget: drops what was told and has not been heard yet.
+    """
+
+    def __init__(self, make_client: Callable[[], EngineClient], tell: Tell, forget: Callable[..., None]) -> None:
+        self._make_client = make_client
+        self._tell = tell
+        self._forget = forget
+        self.gate = Gate()
+        """Replies and comparisons wait here for a pair that is on its way."""
+        self._client: EngineClient | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._watcher: asyncio.Task[None] | None = None
+        self._there = asyncio.Event()
+        """Set while there is a client: requests wait for it through a restart."""
+        self._loads = asyncio.Lock()
+        self._waiting: set[str] = set()
+        """Jobs of which the engine has not said anything yet."""
+
+    def begin(self, job: str, start: Start) -> None:
+        """Run ``start`` under the id ``job``."""
+        self._tasks[job] = task = asyncio.get_running_loop().create_task(self._guard(start, job))
+        task.add_done_callback(lambda _: self._ended(job))
+
+    def _ended(self, job: str) -> None:
+        self._tasks.pop(job, None)
+        self._waiting.discard(job)
+
+    async def _guard(self, start: Start, job: str) -> None:
+        """Every way a job can end is told to the window."""
+        try:
+            await start(job)
+        except EngineError as error:
+            self._tell("failed", job, error)
+        except asyncio.CancelledError:
+            self._tell("failed", job, EngineError(ErrorCode.CANCELLED, "Stopped."))
+        except Exception as error:  # a job's top: nothing may end silently
+            log.exception("job failed")
+            self._tell("failed", job, EngineError(ErrorCode.BUG, f"Tandem hit a fault of its own: {error!r}."))
+
+    async def _engine(self) -> EngineClient:
+        await self._there.wait()
+        assert self._client is not None
+        return self._client
+
+    async def open(self) -> None:
+        """A client, and an ear for what it tells by itself."""
+        self._client = self._make_client()
+        self._there.set()
+        self._watcher = asyncio.get_running_loop().create_task(self._watch(self._client))
+
+    async def _watch(self, client: EngineClient) -> None:
+        try:
+            async for event in client.events():
+                if isinstance(event, State):
+                    self._tell("state", "", event)
+                else:
+                    self._tell("rounds", event[0], (event[1],))
+            if client is self._client:
+                self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, "The engine has ended; restart it."))
+        except EngineError as error:
+            if client is self._client:
+                self._tell("lost", "", error)
+        except Exception as error:  # a task's top
+            log.exception("the engine's events broke off")
+            if client is self._client:
+                self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, f"The engine's events broke off: {error!r}."))
+
+    async def end(self) -> None:
+        """A reply that is stopped needs a moment to hand over its last words, token ids and figures."""
+        tasks = list(self._tasks.values())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_S):
+                await asyncio.gather(*(self.cancel(job) for job in list(self._tasks)))
+                await asyncio.gather(*tasks, return_exceptions=True)
+        await self._shut()
+
+    async def _shut(self, until: str = "") -> None:
+        """End the client and the jobs older than ``until``, by default all."""
+        client, self._client = self._client, None
+        self._there.clear()
+        older = itertools.takewhile(lambda job: job != until, self._tasks)
+        tasks = [*(self._tasks[job] for job in older), *([self._watcher] if self._watcher else [])]
+        for task in tasks:
+            task.cancel()
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:  # also when a second restart overtakes this one: else it would find the old worker
+            if client is not None:
+                await client.close()
+
+    async def restart(self, job: str) -> None:
+        """Another client in place of the old one."""
+        try:
+            await self._shut(job)
+        except EngineError as error:
+            log.warning("the old engine did not close: %s", error)
+        self._forget("state", "lost")  # of the old engine, whatever the window has not heard yet
+        await self.open()
+
+    async def load(self, request: LoadRequest, job: str) -> None:
+        """A pair."""
+        self._waiting.add(job)
+        async with self._loads:  # so that one that was given up is over before the next one comes
+            await self._follow((await self._engine()).load(request, job), job)
+
+    async def set_draft(self, request: DraftRequest, job: str) -> None:
+        """Another draft."""
+        self._waiting.add(job)
+        await self._follow((await self._engine()).set_draft(request, job), job)
+
+    async def _follow(self, steps: AsyncIterator[LoadProgress | State], job: str) -> None:
+        async for step in steps:
+            self._waiting.discard(job)
+            if isinstance(step, State):
+                self._tell("state", "", step)
+                self._tell("loaded", job, step)
+            else:
+                self._tell("loading", job, step)
+
+    async def set_speculation(self, settings: Speculation) -> None:
+        self._tell("state", "", await (await self._engine()).set_speculation(settings))
+
+    async def _when_loaded(self, job: str) -> EngineClient:
+        """A message may be sent while its model is on its way."""
+        self._waiting.add(job)
+        await self.gate.passed()
+        client = await self._engine()
+        self._waiting.discard(job)
+        return client
+
+    async def reply(self, request: ReplyRequest, job: str) -> None:
+        async for event in (await self._when_loaded(job)).reply(request, job):
+            match event:
+                case Delta():
+                    self._tell("delta", job, event)
+                case PromptProgress():
+                    self._tell("prompt", job, event)
+                case Finished():
+                    self._tell("finished", job, event)
+
+    async def compare(self, request: ReplyRequest, job: str) -> None:
+        async for event in (await self._when_loaded(job)).compare(request, job):
+            match event:
+                case Comparison():
+                    self._tell("compared", job, event)
+                case (side, Delta() as part):
+                    self._tell("delta", job, part, side)
+                case (side, PromptProgress() as progress):
+                    self._tell("prompt", job, progress, side)
+
+    async def count(self, ticket: int, messages: list[Message], kwargs: dict[str, Any]) -> None:
+        try:
+            self._tell("counted", "", (ticket, await (await self._engine()).count(messages, kwargs)))
+        except EngineError:
+            log.debug("tokens were not counted", exc_info=True)
+
+    async def cancel(self, job: str) -> None:
+        """Through the engine, which then says how far the job came; at once when it knows nothing of it."""
+        task = self._tasks.get(job)
+        if task is None:
+            return
+        if job in self._waiting or self._client is None:
+            task.cancel()
+            return
+        try:
+            await self._client.cancel(job)
+        except EngineError:
+            task.cancel()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from backend.client import EngineClient
@@ -56,6 +56,8 @@ class Jobs:
         self._client: EngineClient | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._watcher: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        """The end of the last client, and of those before it."""
         self._there = asyncio.Event()
         """Set while there is a client: requests wait for it through a restart."""
         self._loads = asyncio.Lock()
@@ -128,11 +130,15 @@ class Jobs:
         tasks = [*(self._tasks[job] for job in older), *([self._watcher] if self._watcher else [])]
         for task in tasks:
             task.cancel()
-        try:
-            await asyncio.gather(*tasks, return_exceptions=True)
-        finally:  # also when a second restart overtakes this one: else it would find the old worker
-            if client is not None:
-                await client.close()
+        # a task of its own: what waits for it may be cancelled (a second restart, the program's end), it may not
+        self._closing = asyncio.get_running_loop().create_task(self._close(client, [*tasks, self._closing]))
+        await asyncio.shield(self._closing)
+
+    @staticmethod
+    async def _close(client: EngineClient | None, after: Sequence[asyncio.Task[None] | None]) -> None:
+        await asyncio.gather(*filter(None, after), return_exceptions=True)
+        if client is not None:
+            await client.close()
 
     async def restart(self, job: str) -> None:
         """Another client in place of the old one."""

@@ -50,6 +50,8 @@ class EngineBridge(QObject):
         super().__init__(parent)
         self._inbox = Inbox()
         self._jobs = Jobs(make_client, self._tell, self._inbox.forget)
+        self.holding = False
+        """Whether replies wait for a pair: which model will answer is not known then."""
         self._closed = False
         """From then on requests come too late and do nothing."""
         self._loop = asyncio.new_event_loop()
@@ -87,10 +89,12 @@ class EngineBridge(QObject):
 
     def hold_replies(self) -> None:
         """A pair has been chosen: from now on replies and comparisons wait for it."""
+        self.holding = True
         self._soon(self._jobs.gate.close)
 
     def release_replies(self, error: EngineError | None = None) -> None:
         """The pair is there, or ``error`` says why it will not come."""
+        self.holding = False
         self._soon(lambda: self._jobs.gate.open(error))
 
     def load(self, request: LoadRequest) -> str:
@@ -106,16 +110,16 @@ class EngineBridge(QObject):
         return self._job(lambda _: self._jobs.set_speculation(settings))
 
     def reply(self, request: ReplyRequest) -> str:
-        """Generate, once no pair is on its way."""
+        """Generate, once no pair is on its way; template switches that the target does not know are left out then."""
         return self._job(lambda job: self._jobs.reply(request, job))
 
     def compare(self, request: ReplyRequest) -> str:
         """The same reply both ways."""
         return self._job(lambda job: self._jobs.compare(request, job))
 
-    def count(self, ticket: int, messages: list[Message], kwargs: dict[str, Any]) -> None:
+    def count(self, ticket: int, messages: list[Message], switches: dict[str, Any]) -> None:
         """Count prompt tokens; the answer carries ``ticket``. Failing is silent: it is only a hint."""
-        self._job(lambda _: self._jobs.count(ticket, messages, kwargs))
+        self._job(lambda _: self._jobs.count(ticket, messages, switches))
 
     def cancel(self, job: str) -> None:
         """Stop a load, a reply or a comparison; its last signal still comes."""

@@ -19,6 +19,7 @@ from backend.protocol import (
     LoadProgress,
     LoadRequest,
     Message,
+    ModelInfo,
     PromptProgress,
     ReplyRequest,
     Speculation,
@@ -60,6 +61,8 @@ class Jobs:
         """The end of the last client, and of those before it."""
         self._there = asyncio.Event()
         """Set while there is a client: requests wait for it through a restart."""
+        self._target: ModelInfo | None = None
+        """What answers, as the engine said last."""
         self._loads = asyncio.Lock()
         self._waiting: set[str] = set()
         """Jobs of which the engine has not said anything yet."""
@@ -90,6 +93,10 @@ class Jobs:
         assert self._client is not None
         return self._client
 
+    def _tell_state(self, state: State) -> None:
+        self._target = state.target or self._target  # without one nothing answers, and a late word of that does no harm
+        self._tell("state", "", state)
+
     async def open(self) -> None:
         """A client, and an ear for what it tells by itself."""
         self._client = self._make_client()
@@ -100,7 +107,7 @@ class Jobs:
         try:
             async for event in client.events():
                 if isinstance(event, State):
-                    self._tell("state", "", event)
+                    self._tell_state(event)
                 else:
                     self._tell("rounds", event[0], (event[1],))
             if client is self._client:
@@ -124,7 +131,7 @@ class Jobs:
 
     async def _shut(self, until: str = "") -> None:
         """End the client and the jobs older than ``until``, by default all."""
-        client, self._client = self._client, None
+        client, self._client, self._target = self._client, None, None
         self._there.clear()
         older = itertools.takewhile(lambda job: job != until, self._tasks)
         tasks = [*(self._tasks[job] for job in older), *([self._watcher] if self._watcher else [])]
@@ -164,13 +171,13 @@ class Jobs:
         async for step in steps:
             self._waiting.discard(job)
             if isinstance(step, State):
-                self._tell("state", "", step)
+                self._tell_state(step)
                 self._tell("loaded", job, step)
             else:
                 self._tell("loading", job, step)
 
     async def set_speculation(self, settings: Speculation) -> None:
-        self._tell("state", "", await (await self._engine()).set_speculation(settings))
+        self._tell_state(await (await self._engine()).set_speculation(settings))
 
     async def _when_loaded(self, job: str) -> EngineClient:
         """A message may be sent while its model is on its way."""
@@ -180,8 +187,17 @@ class Jobs:
         self._waiting.discard(job)
         return client
 
+    def _fitted(self, request: ReplyRequest) -> ReplyRequest:
+        return request.model_copy(update={"template_kwargs": self._fitting(request.template_kwargs)})
+
+    def _fitting(self, switches: dict[str, Any]) -> dict[str, Any]:
+        """Those that the template of what answers knows: the engine refuses others. Known only when it is there."""
+        known = self._target.template_variables if self._target is not None else ()
+        return {name: value for name, value in switches.items() if name in known}
+
     async def reply(self, request: ReplyRequest, job: str) -> None:
-        async for event in (await self._when_loaded(job)).reply(request, job):
+        client = await self._when_loaded(job)
+        async for event in client.reply(self._fitted(request), job):
             match event:
                 case Delta():
                     self._tell("delta", job, event)
@@ -191,7 +207,8 @@ class Jobs:
                     self._tell("finished", job, event)
 
     async def compare(self, request: ReplyRequest, job: str) -> None:
-        async for event in (await self._when_loaded(job)).compare(request, job):
+        client = await self._when_loaded(job)
+        async for event in client.compare(self._fitted(request), job):
             match event:
                 case Comparison():
                     self._tell("compared", job, event)
@@ -200,9 +217,10 @@ class Jobs:
                 case (side, PromptProgress() as progress):
                     self._tell("prompt", job, progress, side)
 
-    async def count(self, ticket: int, messages: list[Message], kwargs: dict[str, Any]) -> None:
+    async def count(self, ticket: int, messages: list[Message], switches: dict[str, Any]) -> None:
         try:
-            self._tell("counted", "", (ticket, await (await self._engine()).count(messages, kwargs)))
+            counted = await (await self._engine()).count(messages, self._fitting(switches))
+            self._tell("counted", "", (ticket, counted))
         except EngineError:
             log.debug("tokens were not counted", exc_info=True)
 

@@ -30,9 +30,9 @@ class ChatSettings(BaseModel):
     thinking: bool | None = None
     """None = as the model's template decides."""
 
-    def template_kwargs(self, variables: list[str]) -> dict[str, Any]:
-        """What of this the loaded template knows."""
-        return {} if self.thinking is None or "enable_thinking" not in variables else {"enable_thinking": self.thinking}
+    def template_kwargs(self) -> dict[str, Any]:
+        """Switches for a template; which of them it knows is asked when it is known which model answers."""
+        return {} if self.thinking is None else {"enable_thinking": self.thinking}
 
 
 class Settings(BaseModel):

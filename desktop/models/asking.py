@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend import protocol, wire
-from backend.protocol import ModelInfo, ReplyRequest, Sampling, Timings
+from backend.protocol import ReplyRequest, Sampling, Timings
 from desktop.settings import ChatSettings
 from desktop.store import Message
 
@@ -39,13 +39,13 @@ def prompt(upto: list[Message], system: str, typed: str = "") -> list[protocol.M
     return made
 
 
-def request(upto: list[Message], settings: ChatSettings, target: ModelInfo | None, typed: str = "") -> ReplyRequest:
+def request(upto: list[Message], settings: ChatSettings, typed: str = "") -> ReplyRequest:
     """The request for the reply after ``upto`` and what was ``typed``."""
     return ReplyRequest(
         messages=tuple(prompt(upto, settings.system_prompt, typed)),
         sampling=settings.sampling,
         max_tokens=settings.max_tokens,
-        template_kwargs=settings.template_kwargs(target.template_variables if target else []),
+        template_kwargs=settings.template_kwargs(),
     )
 
 

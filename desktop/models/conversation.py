@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from backend import protocol, wire
 from backend.errors import EngineError
-from backend.protocol import ModelInfo, ReplyRequest
+from backend.protocol import ModelInfo, ReplyRequest, State
 from desktop.bridge import EngineBridge
 from desktop.gate import WAITED
 from desktop.models import asking
@@ -51,6 +51,7 @@ class Conversation(QObject):
     ) -> None:
         super().__init__(parent)
         self._store = store
+        self._bridge = bridge
         self._settings = settings
         self.chat: Chat | None = None
         self.messages: list[Message] = []
@@ -60,6 +61,7 @@ class Conversation(QObject):
         self.unsaved.saved.connect(self.withdrawn)
         self._replying = replying = Replying(bridge, self.unsaved, self)
         replying.changed.connect(self._replace)
+        replying.rounds_changed.connect(lambda message, rounds: self._change(message, rounds=rounds))
         replying.running_changed.connect(self.running_changed)
         replying.reading.connect(self.reading)
         replying.measured.connect(self.measured)
@@ -210,7 +212,7 @@ class Conversation(QObject):
 
     def set_comparison(self, reply: Message, comparison: dict[str, Any]) -> None:
         """Keep a comparison's figures with its reply."""
-        self._replace(replace(reply, comparison=comparison))
+        self._change(reply.id, comparison=comparison)
         self.unsaved.update(reply.id, comparison=comparison)
 
     def _send(self, text: str) -> None:
@@ -218,7 +220,7 @@ class Conversation(QObject):
         if chat is None:
             chat = NewChat(title_from(text), self.chat_settings.model_dump(mode="json"))
         parent = self.messages[-1].id if self.messages else None
-        request = asking.request(self.messages, self.chat_settings, self.target, text)
+        request = asking.request(self.messages, self.chat_settings, text)
         turn = self._store.add_turn(chat, parent, text, **self._made_with(request))
         self.chat, asked, reply = turn.result()
         for message in (asked, reply):
@@ -235,7 +237,7 @@ class Conversation(QObject):
         if asked not in [m.id for m in self.messages]:
             self._turn_to(chat, asked)
         upto = self.messages[: [m.id for m in self.messages].index(asked) + 1]
-        request = asking.request(upto, self.chat_settings, self.target)
+        request = asking.request(upto, self.chat_settings)
         made_with = self._made_with(request)
         reply = self._store.add_message(chat, asked, "assistant", "", "streaming", **made_with).result()
         self.messages = [*upto, reply]
@@ -244,11 +246,11 @@ class Conversation(QObject):
         self._replying.begin(reply, request)
 
     def _made_with(self, request: ReplyRequest) -> dict[str, Any]:
-        """What a reply's row says of how it is made, before its first word."""
-        draft = self._replying.state.draft
+        """What a reply's row says of how it is made, before its first word: no model while another is on its way."""
+        state = State() if self._bridge.holding else self._replying.state
         return {
-            "target": self.target.id if self.target else self._settings.now.target,
-            "draft": draft.id if draft else None,
+            "target": state.target.id if state.target else None,
+            "draft": state.draft.id if state.draft else None,
             "settings": asking.recipe(request, self.chat_settings),
         }
 
@@ -257,6 +259,12 @@ class Conversation(QObject):
         if error.details.get(WAITED):  # its pair did not come: what can be tried again is said there
             again = None
         self.noticed.emit(notice(error, partial=bool(message.content), retry=again))
+
+    def _change(self, message: int, **fields: Any) -> None:
+        """Some of what is on screen."""
+        for shown in self.messages:
+            if shown.id == message:
+                self._replace(replace(shown, **fields))
 
     def _replace(self, message: Message) -> None:
         for at, old in enumerate(self.messages):

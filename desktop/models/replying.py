@@ -36,6 +36,8 @@ class Replying(QObject):
     """Signals carry the reply's record, whatever chat is on screen."""
 
     changed = Signal(object)
+    rounds_changed = Signal(int, object)
+    """Message id and all its rounds, after its end: its record may have become more than what was made here."""
     running_changed = Signal(bool)
     reading = Signal(object)
     measured = Signal(object)
@@ -109,9 +111,9 @@ class Replying(QObject):
         if running is not None:
             running.rounds.extend(asdict(record) for record in records)
         if ended is not None:
-            ended.message = replace(ended.message, rounds=tuple(ended.rounds))
-            self.changed.emit(ended.message)
-            self._unsaved.update(ended.message.id, rounds=ended.message.rounds)
+            rounds = tuple(ended.rounds)
+            self.rounds_changed.emit(ended.message.id, rounds)
+            self._unsaved.update(ended.message.id, rounds=rounds)
 
     def _on_finished(self, job: str, end: Finished) -> None:
         running = self._mine(job)
@@ -134,6 +136,9 @@ class Replying(QObject):
     def _name_author(self, running: _Running) -> None:
         if running.target is None and self.state.target is not None:
             running.target = self.state.target.id
+            if running.message.target != running.target:
+                running.message = replace(running.message, target=running.target)
+                self._unsaved.update(running.message.id, target=running.target)
 
     def _on_failed(self, job: str, error: EngineError) -> None:
         running = self._mine(job)

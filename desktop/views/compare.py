@@ -91,8 +91,9 @@ class CompareView(QWidget):
         if side in self.panes:
             self.panes[side].add(delta)
 
-    def show_result(self, result: Comparison) -> None:
-        """Both are done."""
+    def show_result(self, result: Comparison, note: str = "") -> None:
+        """Both are done; ``note`` as in :meth:`begin`."""
+        self._note = note
         self._say(verdict(result), explanation(result))
         self.panes["plain"].finish(result.plain_text, result.plain)
         self.panes["speculation"].finish(result.speculation_text, result.speculation)

@@ -27,8 +27,8 @@ class Comparing(QObject):
         self._conversation = conversation
         self._job = ""
         self._reply: Message | None = None
-        self._foreign = False
-        """Whether another model runs it than the one that wrote the reply."""
+        self._note: str | None = None
+        """What there is to say of who runs it; None = not known yet."""
         bridge.delta.connect(self._on_delta)
         bridge.prompt_progress.connect(self._on_prompt)
         bridge.compared.connect(self._on_compared)
@@ -45,12 +45,8 @@ class Comparing(QObject):
             return
         timings = timings_of(reply)
         self._reply = reply
-        target = self._conversation.target
-        self._foreign = bool(target and reply.target and target.id != reply.target)
-        note = ""
-        if target is not None and self._foreign:
-            note = f"The reply was written by {reply.target}, this runs on {target.id}: the reply keeps its figures."
-        self.view.begin(timings.predicted_n if timings else None, note)
+        self._note = None if self._bridge.holding else self._foreign(reply)
+        self.view.begin(timings.predicted_n if timings else None, self._note or "")
         self.opened.emit()
         self._job = self._bridge.compare(self._conversation.request_again(reply))
         self.running_changed.emit(True)
@@ -59,6 +55,13 @@ class Comparing(QObject):
         """Stop it; its page can be left."""
         if self._job:
             self._bridge.cancel(self._job)
+
+    def _foreign(self, reply: Message) -> str:
+        """Said when another model runs it than the one that wrote the reply."""
+        target = self._conversation.target
+        if target is None or reply.target in (None, target.id):
+            return ""
+        return f"The reply was written by {reply.target}, this runs on {target.id}: the reply keeps its figures."
 
     def _on_delta(self, job: str, side: str, delta: Delta) -> None:
         if job and job == self._job:
@@ -73,8 +76,9 @@ class Comparing(QObject):
             return
         self._job = ""
         self.running_changed.emit(False)
-        self.view.show_result(result)
-        if self._foreign or not measured(result):
+        note = self._foreign(self._reply) if self._note is None else self._note
+        self.view.show_result(result, note)
+        if note or not measured(result):
             return
         kept = wire.dump(result)
         for text in ("plain_text", "speculation_text"):  # the reply itself is stored already

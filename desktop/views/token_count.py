@@ -28,14 +28,13 @@ class TokenCount(QObject):
 
     def _ask(self, text: str) -> None:
         self._ticket += 1
-        target, conversation = self._engine.state.target, self._conversation
-        if target is None or (not text.strip() and not conversation.messages):
+        conversation = self._conversation
+        if self._engine.state.target is None or (not text.strip() and not conversation.messages):
             self._composer.set_count(None, None)
             return
         prompt = conversation.prompt(text)
         if prompt:
-            kwargs = conversation.chat_settings.template_kwargs(target.template_variables)
-            self._bridge.count(self._ticket, prompt, kwargs)
+            self._bridge.count(self._ticket, prompt, conversation.chat_settings.template_kwargs())
 
     def _counted(self, ticket: int, counted: tuple[int, int | None]) -> None:
         if ticket == self._ticket:

@@ -82,6 +82,12 @@ class MessageWidget(QFrame):
         if name != self.accessibleName():
             self.setAccessibleName(name)
 
+    def set_author(self, author: str) -> None:
+        """Who it is by."""
+        self._author = author
+        self._by.setText(author)
+        self._name()
+
     def set_waiting(self, text: str) -> None:
         """What happens before the first word."""
         self._waiting.setText(text)
@@ -104,11 +110,11 @@ class MessageWidget(QFrame):
         self._layout.addLayout(row)
 
     def _build_reply(self, place: tuple[int, int]) -> None:
-        author = QLabel(self._author)
-        author.setTextFormat(Qt.TextFormat.PlainText)  # names come from model files
-        author.setObjectName("author")
+        self._by = QLabel(self._author)
+        self._by.setTextFormat(Qt.TextFormat.PlainText)  # names come from model files
+        self._by.setObjectName("author")
         head = QHBoxLayout()
-        head.addWidget(author)
+        head.addWidget(self._by)
         head.addStretch(1)
         self._layout.addLayout(head)
         self._layout.addWidget(self._waiting)

@@ -95,6 +95,8 @@ class MessageView(QScrollArea):
     def update_message(self, message: Message) -> None:
         """A message changed."""
         if (widget := self._widgets.get(message.id)) is not None:
+            if message.target != widget.message.target:  # known only when its model was there
+                widget.set_author(self._author(message))
             widget.show_message(message)
         else:
             self._earlier = [message if m.id == message.id else m for m in self._earlier]

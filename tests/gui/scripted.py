@@ -77,6 +77,8 @@ class ScriptedEngine(EngineClient):
         self.fail_load: EngineError | None = None
         self.broken: set[str] = set()
         """Targets whose file cannot be read: what is loaded stays."""
+        self.variables: dict[str, list[str]] = {}
+        """What the targets' templates read."""
         self.difference: Difference | None = None
         self.requests: list[ReplyRequest] = []
         self.compared: list[ReplyRequest] = []
@@ -135,7 +137,8 @@ class ScriptedEngine(EngineClient):
         if request.target in self.broken:
             raise EngineError(ErrorCode.FILE_DAMAGED, f"{request.target} is damaged; get it again.")
         draft = model(request.draft, n_layer=24) if request.draft else None
-        yield self.publish(phase="ready", target=model(request.target), draft=draft)
+        target = model(request.target, template_variables=self.variables.get(request.target, []))
+        yield self.publish(phase="ready", target=target, draft=draft)
 
     async def set_draft(self, request: DraftRequest, job: str) -> AsyncIterator[LoadProgress | State]:
         self.swaps.append(request.draft)

@@ -80,6 +80,23 @@ def test_rounds_are_kept_with_their_reply_also_when_they_come_after_its_end(desk
     assert stored.state == "complete"
 
 
+def test_rounds_and_a_comparison_leave_each_other_alone(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    running = desktop.conversation._replying._running
+    assert running is not None
+    finished(desktop, qtbot)
+    desktop.window.compare()
+    desktop.bridge._tell("rounds", running.job, (record(0),))  # before the comparison's end
+    qtbot.waitUntil(lambda: not desktop.comparing.running, timeout=10_000)
+    reply = desktop.conversation.messages[-1]
+    assert reply.comparison is not None
+    assert len(reply.rounds) == 1
+    desktop.bridge._tell("rounds", running.job, (record(1),))  # and after it
+    qtbot.waitUntil(lambda: len(desktop.conversation.messages[-1].rounds) == 2)
+    assert desktop.conversation.messages[-1].comparison == reply.comparison
+    assert "= 1.84×" in desktop.window.page.messages.widgets[-1].footer_text
+
+
 def test_a_chat_that_cannot_be_read_is_not_opened(
     desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

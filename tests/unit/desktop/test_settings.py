@@ -84,8 +84,6 @@ def test_fields_of_a_newer_version_are_ignored(tmp_path: Path) -> None:
     assert SettingsFile(path).now.theme == "dark"
 
 
-def test_thinking_is_sent_only_to_templates_that_know_it() -> None:
-    chat = ChatSettings(thinking=False)
-    assert chat.template_kwargs(["enable_thinking"]) == {"enable_thinking": False}
-    assert chat.template_kwargs([]) == {}
-    assert ChatSettings().template_kwargs(["enable_thinking"]) == {}
+def test_thinking_is_a_switch_only_when_it_was_chosen() -> None:
+    assert ChatSettings(thinking=False).template_kwargs() == {"enable_thinking": False}
+    assert ChatSettings().template_kwargs() == {}

@@ -11,6 +11,7 @@ _PHASES = {
     "probe": "Checking the pair",
     "measure": "Measuring this machine",
 }
+_DECODING = ("reading", "generating")
 
 
 def lead(
@@ -42,7 +43,7 @@ def _lead(
     if mode == "starting":
         return "Starting engine…"
     if mode == "loading":
-        return "Loading…"
+        return "Waiting for the reply…" if state.phase in _DECODING else "Loading…"
     if reading is not None:
         return f"Reading prompt {reading.done:,}/{reading.total:,}"
     return _generating(state, drafted) if running else _resting(state)

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
 from desktop.store import Chat
+from desktop.widgets.tips import plain
 
 _Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -61,7 +62,7 @@ class ChatList(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.AccessibleTextRole):
             return text
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(row, Chat):
-            return f"{row.title}\n{datetime.fromtimestamp(row.updated):%d %B %Y, %H:%M}"
+            return plain(f"{row.title}\n{datetime.fromtimestamp(row.updated):%d %B %Y, %H:%M}")
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:

@@ -182,6 +182,7 @@ class ChatSettingsDialog(QDialog):
 def _quiet(text: str) -> QLabel:
     label = QLabel(text)
     label.setObjectName("subtle")
+    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     return label
 

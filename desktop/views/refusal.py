@@ -14,6 +14,7 @@ class Refusal(QDialog):
         self.setWindowTitle("Tandem cannot start")
         self.label = QLabel(message)
         self.label.setWordWrap(True)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setAccessibleDescription(message)
         close = QPushButton("Close")

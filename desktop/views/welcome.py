@@ -59,6 +59,7 @@ class Welcome(QWidget):
         self._title.setWordWrap(True)
         self._line = QLabel()
         self._line.setObjectName("subtle")
+        self._line.setTextFormat(Qt.TextFormat.PlainText)  # names come from the catalogue
         self._line.setWordWrap(True)
         column = QWidget()
         column.setMaximumWidth(620)
@@ -115,6 +116,7 @@ class Welcome(QWidget):
         self._bar.setTextVisible(False)
         self._progress = QLabel()
         self._progress.setObjectName("subtle")
+        self._progress.setTextFormat(Qt.TextFormat.PlainText)
         self._stop = QPushButton("Cancel download")
         self._stop.clicked.connect(self.cancel)
         for widget in (self._bar, self._progress):

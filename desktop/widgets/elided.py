@@ -6,6 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
+from desktop.widgets.tips import plain
+
 
 class Elided(QLabel):
     """One line of plain text.
@@ -30,7 +32,7 @@ class Elided(QLabel):
         """Show as much of ``text`` as fits."""
         if text != self._full:
             self._full = text
-            self.setToolTip(text)
+            self.setToolTip(plain(text))
             self._elide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

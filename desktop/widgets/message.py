@@ -12,6 +12,7 @@ from desktop.store import Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
+from desktop.widgets.tips import plain
 
 RING = 7
 """Room beside the text for the line that shows the focus."""
@@ -70,7 +71,7 @@ class MessageWidget(QFrame):
                 extra = ["Tandem ended while this was written"]
             text = "" if streaming else footer(timings_of(message), message.comparison, extra)
             self._footer.setText(text)
-            self._footer.setToolTip(message.note)
+            self._footer.setToolTip(plain(message.note))
             self._tools.setEnabled(not streaming)
             self._bar.setVisible(not streaming)
         self._name()

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.theme.tokens import tokens_now
+from desktop.widgets.tips import plain
 
 _VALUE, _DETAIL, _HEADING = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 _Index = QModelIndex | QPersistentModelIndex
@@ -94,7 +95,8 @@ class Picker(QComboBox):
         at = next((n for n, row in enumerate(self._rows) if row.value and row.value == value), -1)
         self.setCurrentIndex(at)
         row = self._rows[at] if at >= 0 else None
-        self.setToolTip(f"{self._name}: {row.text}" + (f"\n{row.detail}" if row.detail else "") if row else self._name)
+        detail = f"\n{row.detail}" if row and row.detail else ""
+        self.setToolTip(plain(f"{self._name}: {row.text}{detail}" if row else self._name))
 
     def showPopup(self) -> None:
         view = self.view()
@@ -157,7 +159,7 @@ def _model(rows: Sequence[Row]) -> QStandardItemModel:
         item.setData(row.value, _VALUE)
         item.setData(row.detail, _DETAIL)
         item.setData(not row.value, _HEADING)
-        item.setToolTip(row.detail)
+        item.setToolTip(plain(row.detail))
         item.setAccessibleText(f"{row.text}. {row.detail}" if row.detail else row.text)
         if not row.value:
             item.setFlags(Qt.ItemFlag.NoItemFlags)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from desktop.figures import progress
 from desktop.theme.icons import IconButton
+from desktop.widgets.tips import plain
 
 
 class Transfer(QWidget):
@@ -35,6 +36,7 @@ class Transfer(QWidget):
     def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
         """Bytes done, bytes in all (0 = not known yet), bytes a second."""
         self._label.setText(f"Downloading {100 * done / total:.0f} %" if total else "Downloading…")
-        self._label.setToolTip(progress(name, done, total, speed))
-        self._label.setAccessibleDescription(self._label.toolTip())
+        what = progress(name, done, total, speed)
+        self._label.setToolTip(plain(what))
+        self._label.setAccessibleDescription(what)
         self.show()

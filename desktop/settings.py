@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError
 from backend.library.jsonfile import write_json
 from backend.protocol import LoadOptions, Sampling, Speculation
+from desktop.words import Notice
 
 log = logging.getLogger(__name__)
 
@@ -49,26 +51,45 @@ class Settings(BaseModel):
     """False after a start that never came to its end: then no model is loaded by itself."""
 
 
-class SettingsFile:
+class SettingsFile(QObject):
     """The current settings and their file. ``problem`` says what of the file could not be read, if anything."""
 
+    noticed = Signal(object)
+    """Notice: they are not saved. Told once, until they are saved again."""
+
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
+        self._told = False
         self.problem = ""
         self._writable = True
         self.now = self._read()
         if self.problem:
             self.change()
+            self._told = False  # nobody listens yet
 
     def change(self, **fields: Any) -> Settings:
-        """Replace some fields and write the file; a fault is logged, since the choice holds for this run anyway."""
+        """Replace some fields and write the file; the choice holds for this run also when that fails."""
         self.now = self.now.model_copy(update=fields)
         if self._writable:
-            try:
-                write_json(self.path, self.now.model_dump(mode="json"))
-            except EngineError as error:
-                log.warning("settings were not saved: %s", error)
+            self._save()
         return self.now
+
+    def _save(self) -> None:
+        """Write the file; a fault is said."""
+        try:
+            write_json(self.path, self.now.model_dump(mode="json"))
+            self._told = False
+        except EngineError as error:
+            log.warning("settings were not saved: %s", error)
+            if not self._told:
+                self._told = True
+                why = f"What you choose holds until Tandem ends. {error.message}"
+                self.noticed.emit(Notice("The settings are not saved", why, ("retry", "log"), retry=self._again))
+
+    def _again(self) -> None:
+        self._told = False
+        self._save()
 
     def _read(self) -> Settings:
         try:

@@ -128,6 +128,7 @@ class MainWindow(QMainWindow):
         self.engine.changed.connect(self._show_state)
         self.engine.drafts_changed.connect(self._show_drafts)
         self.engine.noticed.connect(self.page.notice.show_notice)
+        self.settings.noticed.connect(self.page.notice.show_notice)
         self.shelf.changed.connect(self._show_models)
         self.shelf.added.connect(lambda model: self.engine.choose_target(model.id))
         self.conversation.opened.connect(self._opened)

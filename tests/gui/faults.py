@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
@@ -22,6 +23,19 @@ def unwritable(store: Store) -> Iterator[None]:
         yield
     finally:
         db.execute("PRAGMA query_only = OFF")
+
+
+@contextmanager
+def no_folder(folder: Path) -> Iterator[None]:
+    """Meanwhile a file stands where ``folder`` was: nobody can write into that, not even root."""
+    aside = folder.with_suffix(".aside")
+    folder.rename(aside)
+    folder.write_text("")
+    try:
+        yield
+    finally:
+        folder.unlink()
+        aside.rename(folder)
 
 
 def buttons(desktop: Desktop) -> dict[str, QPushButton]:

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
 from desktop.store import Message, Store
-from tests.gui.faults import buttons, try_again, unwritable
+from tests.gui.faults import buttons, no_folder, try_again, unwritable
 from tests.gui.person import finished, send
 from tests.gui.scripted import LONG, ScriptedEngine
 
@@ -196,6 +196,28 @@ def test_closing_keeps_all_that_arrived(
     assert reply.ids is not None  # the engine's own end of the reply came in
     assert (reply.state, reply.finish, reply.seed) == ("stopped", "cancelled", 7)
     assert reply.timings is not None
+
+
+def test_settings_that_cannot_be_saved_are_said_once(desktop: Desktop, qtbot: QtBot, tandem_home: Path) -> None:
+    notice = desktop.window.page.notice
+    with no_folder(tandem_home / "config"):
+        desktop.engine.choose_draft("other")
+        assert notice.text.startswith("The settings are not saved")
+        assert "config cannot be written" in notice.text
+        notice.hide()
+        desktop.engine.set_enabled(False)
+        assert not notice.isVisible()
+        desktop.settings.change(theme="dark")
+        assert desktop.settings.now.draft == "other"
+    desktop.engine.set_enabled(True)
+    assert '"draft": "other"' in desktop.settings.path.read_text()
+    with no_folder(tandem_home / "config"):
+        desktop.engine.set_enabled(False)
+        try_again(desktop, qtbot)
+        assert notice.text.startswith("The settings are not saved")
+    try_again(desktop, qtbot)
+    assert not notice.isVisible()
+    assert '"enabled": false' in desktop.settings.path.read_text()
 
 
 RUN = """

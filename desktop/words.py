@@ -82,6 +82,12 @@ FILES = Notice(
 EMPTY = Notice("There is nothing to send", "Write a message first.", mild=True)
 WAIT = Notice("Another reply is being written", "Wait for its end, or stop it; then try again.", ("retry",), mild=True)
 GONE = Notice("This chat was deleted", "Undo the deletion to go on with it.", mild=True)
+DAMAGED = Notice(
+    "A part of this chat is damaged on the disk",
+    "All messages are here. Figures or settings of some could not be read and are left out; the log says which.",
+    ("log",),
+    mild=True,
+)
 KEPT = " What was written so far is kept."
 
 

@@ -26,7 +26,7 @@ from desktop.models.titles import title_from
 from desktop.models.unsaved import Unsaved
 from desktop.settings import ChatSettings, SettingsFile
 from desktop.store import Chat, Message, NewChat, Store, StoreError
-from desktop.words import EMPTY, GONE, WAIT, notice
+from desktop.words import DAMAGED, EMPTY, GONE, WAIT, notice
 
 log = logging.getLogger(__name__)
 
@@ -128,6 +128,8 @@ class Conversation(QObject):
         self.chat, self.messages = found, messages
         self.chat_settings = wire.read(ChatSettings, found.settings) or self._settings.now.new_chat
         self.opened.emit(messages)
+        if any(message.damaged for message in messages):
+            self.noticed.emit(DAMAGED)
 
     def _branch(self, chat: int) -> list[Message]:
         """The chat's branch as it really is: with what is not on disk yet."""

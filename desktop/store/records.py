@@ -57,3 +57,5 @@ class Message:
     note: str = ""
     error: dict[str, Any] | None = None
     comparison: dict[str, Any] | None = None
+    damaged: tuple[str, ...] = ()
+    """Fields that cannot be read from the file any more; here they have their defaults."""

@@ -1,16 +1,27 @@
-"""Records to rows and back."""
+"""Records to rows and back: what of a row is damaged costs that part, not the message, and not the chat."""
 
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from desktop.store.records import ROUNDS_KEPT, Chat, Message
 
-_JSON = frozenset({"ids", "settings", "timings", "rounds", "error", "comparison"})
+log = logging.getLogger(__name__)
+_JSON: dict[str, type[Any]] = {
+    "ids": list,
+    "settings": dict,
+    "timings": dict,
+    "rounds": list,
+    "error": dict,
+    "comparison": dict,
+}
+_ITEMS: dict[str, type[Any]] = {"ids": int, "rounds": dict}
 COLUMNS = [
     "parent",
     "role",
@@ -69,14 +80,36 @@ def pack(name: str, value: Any) -> Any:
 
 
 def chat_of(row: sqlite3.Row) -> Chat:
-    return Chat(row["id"], row["title"], row["created"], row["updated"], json.loads(row["settings"]), row["tip"])
+    settings, _ = _unpack(row, ["settings"], "chat")
+    return Chat(row["id"], row["title"], row["created"], row["updated"], settings["settings"] or {}, row["tip"])
 
 
 def message_of(row: sqlite3.Row) -> Message:
-    fields: dict[str, Any] = {name: row[name] for name in COLUMNS}
-    for name in _JSON:
-        if fields[name] is not None:
-            fields[name] = json.loads(fields[name])
+    unpacked, damaged = _unpack(row, _JSON, "message")
+    fields: dict[str, Any] = {name: row[name] for name in COLUMNS} | unpacked
     fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
-    fields["rounds"] = tuple(fields["rounds"])
-    return Message(id=row["id"], chat=row["chat"], **fields)
+    fields["rounds"] = tuple(fields["rounds"] or ())
+    fields["settings"] = fields["settings"] or {}
+    return Message(id=row["id"], chat=row["chat"], damaged=damaged, **fields)
+
+
+def _unpack(row: sqlite3.Row, names: Iterable[str], what: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The JSON columns, None for those that cannot be read, and the names of these."""
+    fields: dict[str, Any] = {}
+    damaged: list[str] = []
+    for name in names:
+        try:
+            fields[name] = None if row[name] is None else _value(name, row[name])
+        except (ValueError, RecursionError) as error:
+            log.warning("%s %d: %s is damaged (%s)", what, row["id"], name, error)
+            fields[name] = None
+            damaged.append(name)
+    return fields, tuple(damaged)
+
+
+def _value(name: str, text: str) -> Any:
+    value = json.loads(text)
+    items = _ITEMS.get(name, object)
+    if not isinstance(value, _JSON[name]) or not all(isinstance(item, items) for item in value):
+        raise ValueError("of another kind")
+    return value

@@ -36,6 +36,7 @@ class Store:
         self._writer = Writer(db, path)
         self._reader = connect(path, timeout=timeout)
         self._reader.execute("PRAGMA query_only = ON")
+        self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
 
     @staticmethod
     def _open(path: Path, migrations: Sequence[str], timeout: float) -> sqlite3.Connection:

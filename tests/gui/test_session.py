@@ -52,6 +52,18 @@ def test_nothing_moves_under_the_eyes_of_who_reads_further_up(view: MessageView,
     assert view.widgets[0].message.id == 1
 
 
+DAMAGE = {
+    "chats": {"settings": '{"system_prompt": "Be'},
+    "messages": {
+        "ids": '[1, "2"]',
+        "settings": "[]",
+        "timings": '{"predicted_n": 3',
+        "rounds": "[1]",
+        "comparison": "\x00",
+    },
+}
+
+
 @pytest.fixture
 def engine() -> ScriptedEngine:
     return ScriptedEngine()
@@ -116,6 +128,28 @@ def test_a_chat_that_cannot_be_read_is_not_opened(
     assert desktop.conversation.chat is None
     desktop.window.open_chat(chat.id)
     assert [m.content for m in desktop.conversation.messages] == ["one", "Hello there."]
+
+
+def test_a_damaged_row_costs_what_is_damaged_and_not_the_chat(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot, "one")
+    finished(desktop, qtbot)
+    (chat,) = desktop.store.chats()
+    desktop.window.new_chat()
+    for table, values in DAMAGE.items():
+        for column, text in values.items():
+            desktop.store._run(f"UPDATE {table} SET {column} = ?", text).result()
+    desktop.store._run("UPDATE messages SET content = CAST(x'6f6e65ff' AS TEXT) WHERE role = 'user'").result()
+    desktop.window.sidebar.refresh()
+    assert [c.title for c in desktop.store.chats()] == ["one"]
+    desktop.window.open_chat(chat.id)
+    asked, reply = (widget.message for widget in desktop.window.page.messages.widgets)
+    assert (asked.content, reply.content, reply.state, reply.seed) == ("one\ufffd", "Hello there.", "complete", 7)
+    assert (reply.ids, reply.settings, reply.timings, reply.rounds) == (None, {}, None, ())
+    assert "damaged" in desktop.window.page.notice.text
+    send(desktop, qtbot, "two")  # and it goes on
+    finished(desktop, qtbot)
+    assert [m.content for m in desktop.conversation.messages] == ["one\ufffd", "Hello there.", "two", "Hello there."]
+    assert desktop.conversation.messages[-1].damaged == ()
 
 
 def test_what_is_written_is_on_the_disk_itself(desktop: Desktop) -> None:

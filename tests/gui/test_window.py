@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -27,6 +26,7 @@ from backend.protocol import Difference
 from desktop.settings import AUTOMATIC, LOOKUP, NONE
 from desktop.shortcuts import SHORTCUTS, keys
 from desktop.start import Desktop
+from tests.gui.faults import buttons
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import LONG, ScriptedEngine
 
@@ -113,9 +113,8 @@ def test_a_crash_keeps_the_partial_reply_and_one_click_restarts(
     assert "kept" in window.page.notice.text
     assert desktop.store.branch(desktop.store.chats()[0].id)[1].content == LONG[:40]
     loads = len(engine.loads)
-    (restart,) = [b for b in window.page.notice.findChildren(QPushButton) if b.text() == "Restart engine"]
     engine.crash_after = None
-    qtbot.mouseClick(restart, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(buttons(desktop)["Restart engine"], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: desktop.engine.mode == "up" and desktop.engine.state.target is not None, timeout=5000)
     assert len(engine.loads) == loads + 1
     assert engine.loads[-1].target == "big"
@@ -134,10 +133,7 @@ def test_a_request_error_says_what_and_keeps_the_text_on_disk(
     send(desktop, qtbot)
     finished(desktop, qtbot)
     assert "808 more" in desktop.window.page.notice.text
-    assert {b.text() for b in desktop.window.page.notice.findChildren(QPushButton) if b.isVisible()} == {
-        "Chat settings",
-        "New chat",
-    }
+    assert set(buttons(desktop)) == {"Chat settings", "New chat"}
 
 
 def test_a_load_that_fails_says_so_and_can_be_cancelled(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:

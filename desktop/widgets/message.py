@@ -39,7 +39,7 @@ class MessageWidget(QFrame):
         self._footer.setObjectName("footer")
         self._footer.setWordWrap(True)
         self._footer.setTextFormat(Qt.TextFormat.PlainText)
-        self._waiting = QLabel("Reading the prompt…")
+        self._waiting = QLabel("Waiting for the first word…")
         self._waiting.setObjectName("subtle")
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(RING, 2, RING, 2)

@@ -221,6 +221,7 @@ def test_settings_that_cannot_be_saved_are_said_once(desktop: Desktop, qtbot: Qt
 
 
 RUN = """
+import signal
 import sys
 from PySide6.QtCore import QTimer
 from desktop import start
@@ -239,6 +240,8 @@ def begin_and_send(self):
     )
     QTimer.singleShot(200, lambda: self.conversation.send("Write it"))
 
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)  # what started the tests may ignore some (nohup)
 start.ManagedEngine = engine
 start.Desktop.begin = begin_and_send
 from desktop.app import main
@@ -259,7 +262,10 @@ def test_a_signal_ends_the_program_as_its_close_button_does(tandem_home: Path, n
                 break
         seen = int(line)
         running.send_signal(number)
-        _, errors = running.communicate(timeout=30)
+        try:
+            _, errors = running.communicate(timeout=30)
+        finally:
+            running.kill()
     assert running.returncode == 0, errors
     assert "KeyboardInterrupt" not in errors
     assert '"clean_exit": true' in (tandem_home / "config" / "settings.json").read_text()

@@ -1,16 +1,18 @@
 """Screenshots of the window with the real worker and the starter pair: ``python -m tests.long.tour [FOLDER]``.
 
-Needs a display (Xvfb will do) and the starter pair. Every picture is of a real state: real replies, a real
+Needs the starter pair, and Xvfb where there is no display. Every picture is of a real state: real replies, a real
 comparison, and a worker that was really killed.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -110,7 +112,8 @@ class Tour:
         self.send(STORY)
         self.until(lambda: len(self.text) > 150)
         for child in psutil.Process().children():
-            child.kill()
+            if "backend.worker" in child.cmdline():
+                child.kill()
         self.until(lambda: self.desktop.engine.mode == "lost" and not self.desktop.conversation.running)
         self.picture("error")
         self.dark("error-dark")
@@ -160,10 +163,28 @@ class Tour:
             self.settle(0.02)
 
 
+@contextmanager
+def display() -> Iterator[None]:
+    """The display that is there, or a virtual one."""
+    if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        yield
+        return
+    said, say = os.pipe()
+    command = ["Xvfb", "-displayfd", str(say), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
+    with subprocess.Popen(command, pass_fds=[say], stderr=subprocess.DEVNULL) as server:
+        os.close(say)
+        try:
+            with os.fdopen(said) as answer:
+                os.environ["DISPLAY"] = f":{answer.readline().strip()}"
+            yield
+        finally:
+            server.terminate()
+
+
 def main() -> None:
     """Take the pictures into ``docs/images`` or the folder named."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "docs" / "images"
-    with tempfile.TemporaryDirectory() as home:
+    with display(), tempfile.TemporaryDirectory() as home:
         os.environ["TANDEM_HOME"] = home
         Tour(folder).run()
 

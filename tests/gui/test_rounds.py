@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from backend.protocol import MODELS_VARIABLE
 from desktop.settings import LOOKUP
 from desktop.start import Desktop
+from desktop.store import Message
 
 pytestmark = pytest.mark.model
 MINUTE = 60_000
@@ -40,11 +41,14 @@ def test_a_replys_rounds_are_stored(
         assert reply.timings is not None
         whole = reply.timings["predicted_n"]
         qtbot.waitUntil(lambda: sum(r["emitted"] for r in conversation.messages[-1].rounds) == whole, timeout=5000)
-        desktop.store.flush()
-        stored = desktop.store.branch(reply.chat)[-1]
-        assert sum(r["emitted"] for r in stored.rounds) == whole
-        assert sum(r["accepted"] for r in stored.rounds) >= reply.timings["draft_n_accepted"]
-        assert [r["round"] for r in stored.rounds] == sorted(r["round"] for r in stored.rounds)
+
+        def stored() -> Message:  # the last rounds' write follows the end's, once that is done
+            desktop.store.flush()
+            return desktop.store.branch(reply.chat)[-1]
+
+        qtbot.waitUntil(lambda: sum(r["emitted"] for r in stored().rounds) == whole, timeout=5000)
+        assert sum(r["accepted"] for r in stored().rounds) >= reply.timings["draft_n_accepted"]
+        assert [r["round"] for r in stored().rounds] == sorted(r["round"] for r in stored().rounds)
     finally:
         desktop.window.close()
         desktop.close()

@@ -28,11 +28,6 @@ class Mode:
     name: str
     speculation: Speculation
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing is proposed."""
-        return not self.speculation.enabled
-
 
 def parse_modes(text: str, *, has_draft: bool, rule: str = "coupled") -> list[Mode]:
     """The modes of a comma-separated list, in its order.

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import psutil
 
+from installers.system import has_display
+
 TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
 CODE = (
     "Write a Python function that merges two sorted lists of integers. Then give a small Markdown table with the "
@@ -166,7 +168,7 @@ class Tour:
 @contextmanager
 def display() -> Iterator[None]:
     """The display that is there, or a virtual one."""
-    if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+    if has_display(os.environ):
         yield
         return
     said, say = os.pipe()

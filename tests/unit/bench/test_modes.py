@@ -27,7 +27,7 @@ def test_one_mode(text: str, expected: Speculation) -> None:
     (mode,) = parse_modes(text, has_draft=True)
     assert mode.speculation == expected
     assert mode.name == text
-    assert mode.is_plain is text.startswith("plain")
+    assert mode.speculation.enabled is not text.startswith("plain")
 
 
 def test_fixed_without_a_draft_model_copies_from_the_conversation() -> None:

@@ -56,9 +56,6 @@ class ErrorCode(StrEnum):
     BUG = "bug"
 
 
-BUGS = frozenset({ErrorCode.BUG, ErrorCode.TRUNCATE_FAILED, ErrorCode.BAD_TOKEN, ErrorCode.PROTOCOL_MISMATCH})
-
-
 class EngineError(Exception):
     """A failure with a stable code.
 
@@ -73,11 +70,6 @@ class EngineError(Exception):
         self.code = code
         self.message = message
         self.details = details or {}
-
-    @property
-    def is_bug(self) -> bool:
-        """True when the fault is Tandem's own and a report is worth offering."""
-        return self.code in BUGS
 
     def to_wire(self) -> dict[str, Any]:
         """The OpenAI-shaped error object sent over HTTP."""

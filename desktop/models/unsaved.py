@@ -55,6 +55,11 @@ class Unsaved(QObject):
         """Why something is not on disk although it was tried; empty when nothing failed."""
         return self._said.detail if self._said is not None else ""
 
+    @property
+    def writing(self) -> bool:
+        """Whether a write is under way."""
+        return any(waiting.sent for waiting in self._waiting.values())
+
     def update(self, message: int, **fields: Any) -> None:
         """Write these fields as soon as it can be done."""
         waiting = self._add(message, fields)

@@ -20,5 +20,7 @@ def send(desktop: Desktop, qtbot: QtBot, text: str = "Write it") -> None:
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
 
 
-def finished(desktop: Desktop, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not desktop.conversation.running, timeout=10_000)
+def finished(desktop: Desktop, qtbot: QtBot, timeout: int = 10_000) -> None:
+    """Wait until the reply is over and what can be written of it is on disk."""
+    conversation = desktop.conversation
+    qtbot.waitUntil(lambda: not conversation.running and not conversation.unsaved.writing, timeout=timeout)

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from backend.protocol import MODELS_VARIABLE
 from desktop.settings import NONE
 from desktop.start import Desktop
+from tests.gui.person import finished
 
 pytestmark = pytest.mark.model
 MINUTE = 60_000
@@ -32,7 +33,7 @@ def test_the_last_choice_is_loaded_and_answers(
     window.show()
 
     def answered_by(name: str) -> None:
-        qtbot.waitUntil(lambda: not conversation.running, timeout=MINUTE)
+        finished(desktop, qtbot, MINUTE)
         reply = conversation.messages[-1]
         assert (reply.state, reply.target) == ("complete", name), window.page.notice.text
         assert (engine.target, engine.mode, desktop.settings.now.target) == (name, "up", name)

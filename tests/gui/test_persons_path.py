@@ -16,6 +16,7 @@ from desktop.settings import NONE
 from desktop.start import Desktop
 from desktop.store import Message
 from desktop.widgets.picker import Picker
+from tests.gui.person import finished
 
 pytestmark = pytest.mark.starter
 TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
@@ -57,7 +58,7 @@ def send(desktop: Desktop, text: str, qtbot: QtBot) -> None:
 def reply(desktop: Desktop, text: str, qtbot: QtBot) -> Message:
     """Send, wait, and give the reply."""
     send(desktop, text, qtbot)
-    qtbot.waitUntil(lambda: not desktop.conversation.running, timeout=2 * MINUTES)
+    finished(desktop, qtbot, 2 * MINUTES)
     made = desktop.conversation.messages[-1]
     assert made.state == "complete", desktop.window.page.notice.text
     return made
@@ -155,7 +156,7 @@ def test_the_persons_path(qtbot: QtBot, tandem_home: Path, starter_target: Path,
         qtbot.waitUntil(lambda: len(desktop.conversation.messages[-1].content) > 20, timeout=MINUTES)
         began = time.monotonic()
         window.actions_.by_id["stop"].trigger()
-        qtbot.waitUntil(lambda: not desktop.conversation.running, timeout=MINUTES)
+        finished(desktop, qtbot, MINUTES)
         assert time.monotonic() - began < 2
         stopped = desktop.conversation.messages[-1]
         assert stopped.state == "stopped"

@@ -13,6 +13,7 @@ from backend.protocol import MODELS_VARIABLE
 from desktop.settings import LOOKUP
 from desktop.start import Desktop
 from desktop.store import Message
+from tests.gui.person import finished
 
 pytestmark = pytest.mark.model
 MINUTE = 60_000
@@ -35,7 +36,7 @@ def test_a_replys_rounds_are_stored(
         desktop.engine.set_speculation(desktop.settings.now.speculation.model_copy(update={"length": 4}))
         conversation.set_chat_settings(conversation.chat_settings.model_copy(update={"max_tokens": 48}))
         assert conversation.send("Repeat ten times: red green blue red green blue red green blue")
-        qtbot.waitUntil(lambda: not conversation.running, timeout=MINUTE)
+        finished(desktop, qtbot, MINUTE)
         reply = conversation.messages[-1]
         assert reply.state == "complete", desktop.window.page.notice.text
         assert reply.timings is not None

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from backend.protocol import MODELS_VARIABLE
 from desktop.settings import NONE
 from desktop.start import Desktop
+from tests.gui.person import finished
 
 pytestmark = pytest.mark.model
 MINUTE = 60_000
@@ -35,7 +36,7 @@ def test_a_killed_worker(qtbot: QtBot, tandem_home: Path, smollm2: Path, monkeyp
         qtbot.waitUntil(lambda: len(conversation.messages[-1].content) > 40, timeout=MINUTE)
         for child in psutil.Process().children():
             child.kill()
-        qtbot.waitUntil(lambda: not conversation.running, timeout=MINUTE)
+        finished(desktop, qtbot, MINUTE)
         qtbot.waitUntil(lambda: window.status.lead == "Engine stopped", timeout=MINUTE)
         assert "kept" in window.page.notice.text
         desktop.store.flush()
@@ -49,7 +50,7 @@ def test_a_killed_worker(qtbot: QtBot, tandem_home: Path, smollm2: Path, monkeyp
         qtbot.waitUntil(lambda: desktop.engine.mode == "up" and desktop.engine.state.target is not None, timeout=MINUTE)
         conversation.set_chat_settings(conversation.chat_settings.model_copy(update={"max_tokens": 8}))
         conversation.regenerate()
-        qtbot.waitUntil(lambda: not conversation.running, timeout=MINUTE)
+        finished(desktop, qtbot, MINUTE)
         assert conversation.messages[-1].state == "complete", window.page.notice.text
         assert conversation.place(conversation.messages[-1]) == (2, 2)
     finally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from urllib.parse import urlsplit
 
 from backend.bench.runner import Run, collect, reply_request
 from backend.bench.workloads import Prompt
@@ -71,10 +72,18 @@ def parse_peer(text: str, max_tokens: int, ignore_eos: bool) -> Peer:
     """``NAME=URL``.
 
     Raises:
-        EngineError: BAD_REQUEST for another form.
+        EngineError: BAD_REQUEST for another form, or where the URL holds a password.
     """
     name, _, url = text.partition("=")
-    if not name or not url.startswith(("http://", "https://")):
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    if "@" in parts.netloc:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, "A peer's address must hold no user name or password: it is printed and saved."
+        )
+    if not name or parts.scheme not in ("http", "https") or not parts.hostname:
         raise EngineError(
             ErrorCode.BAD_REQUEST, f"A peer is written NAME=URL, such as server=http://127.0.0.1:8080, not {text!r}."
         )

@@ -18,13 +18,24 @@ from backend.library.paths import not_writable, writable
 
 def read_json(path: Path) -> dict[str, Any]:
     """The object in ``path``; empty when it is missing, unreadable or not an object."""
+    return _read(path) or {}
+
+
+def set_aside_if_damaged(path: Path) -> None:
+    """Rename what cannot be read as an object to ``NAME.damaged``: a person may still want to look into it."""
+    if path.is_file() and _read(path) is None:
+        with contextlib.suppress(OSError):
+            path.replace(path.with_name(f"{path.name}.damaged"))
+
+
+def _read(path: Path) -> dict[str, Any] | None:
     try:
         if not path.is_file():  # reading a pipe would wait for ever, a device would never end
-            return {}
+            return None
         value = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
     except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_facts, read_model, split_name, split_parts
-from backend.library.jsonfile import read_json, write_json
+from backend.library.jsonfile import read_json, set_aside_if_damaged, write_json
 from backend.library.paths import data_dir
 
 Source = Literal["catalogue", "own", "models_dir", "hub_cache", "given"]
@@ -138,6 +138,7 @@ class OwnFiles:
             if Path(known) == parts[0]:
                 return _local(model_id, parts, "own")
         model_id = _free_id(slug(path), {*files, *taken})
+        set_aside_if_damaged(self._path)
         write_json(self._path, {"version": 1, "files": files | {model_id: str(parts[0])}})
         return _local(model_id, parts, "own")
 

@@ -180,10 +180,16 @@ def test_a_peer_gives_its_own_figures_and_reads_every_prompt_anew(server: str) -
     assert {name: asked[name] for name in wanted} == wanted
 
 
-@pytest.mark.parametrize("text", ["server", "=http://x", "server=127.0.0.1:80"])
+@pytest.mark.parametrize("text", ["server", "=http://x", "server=127.0.0.1:80", "server=http://", "server=http://[::1"])
 def test_a_peer_of_another_form_is_refused(text: str) -> None:
     with pytest.raises(EngineError, match="NAME=URL"):
         parse_peer(text, 8, ignore_eos=False)
+
+
+def test_a_peers_password_is_refused_and_not_repeated() -> None:
+    with pytest.raises(EngineError, match="no user name or password") as refused:
+        parse_peer("server=http://me:hush@127.0.0.1:80", 8, ignore_eos=False)
+    assert "hush" not in refused.value.message
 
 
 def test_a_peer_that_is_not_there() -> None:

@@ -200,6 +200,18 @@ def test_damaged_library_file_does_not_stop_the_app(models_folder: Path, tandem_
     assert Library().models()
 
 
+def test_a_damaged_list_of_own_files_is_set_aside_before_it_is_written_anew(
+    models_folder: Path, tandem_home: Path
+) -> None:
+    tandem_home.mkdir()
+    damaged = '{"version": 1, "files": {"mine": "/models/mi'
+    (tandem_home / "library.json").write_text(damaged)
+    Library().add(write_gguf(models_folder / "m.gguf"))
+    assert (tandem_home / "library.json.damaged").read_text() == damaged
+    Library().add(write_gguf(models_folder / "n.gguf"))
+    assert (tandem_home / "library.json.damaged").read_text() == damaged
+
+
 # -- the index --------------------------------------------------------------------------------------------------------
 
 

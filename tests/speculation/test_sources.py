@@ -158,10 +158,38 @@ def test_bucket_counts_learn_each_position_alone() -> None:
     for _ in range(200):
         counts.observe(2, 0, True)
         counts.observe(2, 1, False)
+    counts.new_text()
     first, second = counts.expect(2, 2)
     assert first > 0.95
     assert second < 0.1
     assert counts.expect(1, 2) == BucketCounts().expect(1, 2)
+
+
+def test_a_chat_after_an_edit_soon_stops_believing_what_the_edit_taught() -> None:
+    """Six failed copies of any length must weigh against a hundred tokens that held in the reply before."""
+    counts = BucketCounts()
+    for i in range(100):
+        counts.observe(2, i % 16, True)
+    counts.new_text()
+    (taught,), (other,) = counts.expect(2, 1), counts.expect(1, 1)
+    assert taught > 0.8
+    for _ in range(6):
+        counts.observe(1, 0, False)
+    assert counts.expect(2, 1)[0] < taught - 0.1
+    assert counts.expect(1, 1)[0] < other - 0.15
+    counts.new_text()
+    assert counts.expect(2, 1) == pytest.approx([taught])  # what was learnt for good is not lost
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40), st.booleans()), max_size=300))
+def test_what_lookup_predicts_is_a_probability_whatever_happened(outcomes: list[tuple[int, int, bool]]) -> None:
+    counts = BucketCounts()
+    for bucket, position, hit in outcomes:
+        before = counts.expect(bucket, position + 1)[-1]
+        counts.observe(bucket, position, hit)
+        after = counts.expect(bucket, position + 1)[-1]
+        assert 0.0 < after < 1.0
+        assert (after >= before) if hit else (after <= before)
 
 
 def test_margin_logistic_learns_that_narrow_margins_fail() -> None:

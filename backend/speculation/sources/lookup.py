@@ -39,6 +39,7 @@ class Lookup:
 
     def begin(self, history: Sequence[int]) -> None:
         """Index ``history``; an index over a prefix of it is kept and extended."""
+        self._counts.new_text()
         n = len(self._indexed)
         if n > len(history) or self._indexed != list(history[:n]):
             self._pairs, self._indexed = {}, []

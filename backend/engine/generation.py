@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 from backend.engine.vocab import Vocab
 from backend.errors import EngineError, ErrorCode
@@ -17,6 +18,16 @@ from backend.sampling.chain import Row
 from backend.speculation import statistics
 from backend.speculation.round import Emitted, Round, Rounds
 from backend.text import Released, TextStream
+
+
+class Shown(NamedTuple):
+    """A token on its way through the text; how many bytes of the text are its own is not known yet."""
+
+    emitted: Emitted
+    source: str | None
+    round: int
+    position: int
+    p: float | None
 
 
 class Generation:
@@ -38,7 +49,7 @@ class Generation:
         self,
         rounds: Rounds,
         vocab: Vocab,
-        text: TextStream[TokenRecord],
+        text: TextStream[Shown],
         timings: Timings,
         *,
         max_tokens: int,
@@ -66,7 +77,7 @@ class Generation:
         self._before = timings.request_ms
         self._ran = 0.0
         self._since: float | None = None
-        self._shown = 0
+        self._fed = 0
         """Tokens fed to the text and not dropped by a stop string."""
 
     def first(self, row: Row) -> Delta:
@@ -140,11 +151,11 @@ class Generation:
         tokens: list[TokenRecord] = []
         for i, emitted in enumerate(done.emitted):
             end = emitted.token in self._ends
-            payload = self._record(done, emitted, done.start + i)
+            payload = self._show(done, emitted, done.start + i)
             released = self._text.feed(b"" if end else self._vocab.piece(emitted.token), payload)
-            self._shown += 1 - released.dropped
+            self._fed += 1 - released.dropped
             pieces.append(released.text)
-            tokens += _sized(released)
+            tokens += _records(released)
             if released.stopped or end:
                 self._ended_by_token = end
                 return self._finish("stop", pieces, tokens, done)
@@ -158,10 +169,10 @@ class Generation:
         self.reason = reason
         released = self._text.finish()
         pieces.append(released.text)
-        tokens += _sized(released)
-        self._shown -= released.dropped
+        tokens += _records(released)
+        self._fed -= released.dropped
         history = self.rounds.history
-        dropped = len(history) - self.start - self._shown
+        dropped = len(history) - self.start - self._fed
         self.timings.predicted_n -= dropped
         self.timings.discarded += dropped
         # a token that straddles a stop string is cut from memory too: its bytes are not the reply's
@@ -179,16 +190,19 @@ class Generation:
                 raise
             self.rounds.target.clear()  # a memory that rolls back only so far: the reply stands, the next reads anew
 
-    def _record(self, done: Round, emitted: Emitted, position: int) -> TokenRecord:
+    def _show(self, done: Round, emitted: Emitted, position: int) -> Shown:
         p = None
         if self._probabilities:
             p = self.rounds.probability(done.rows[emitted.row], emitted.token, position)
         source = done.proposal.source if done.proposal and emitted.origin != "plain" else None
-        return TokenRecord(emitted.token, 0, emitted.origin, source, done.index, position, p, emitted.margin)
+        return Shown(emitted, source, done.index, position, p)
 
 
-def _sized(released: Released[TokenRecord]) -> list[TokenRecord]:
-    return [replace(token, n_bytes=n) if n else token for token, n in released.tokens]
+def _records(released: Released[Shown]) -> list[TokenRecord]:
+    return [
+        TokenRecord(e.token, n_bytes, e.origin, source, index, position, p, e.margin)
+        for (e, source, index, position, p), n_bytes in released.tokens
+    ]
 
 
 def copy_timings(timings: Timings) -> Timings:

@@ -73,7 +73,7 @@ class BucketCounts:
 
 
 class MarginLogistic:
-    """a = sigmoid(w * m + b), m the draft's top-2 margin; falls back to the prior until 24 outcomes are in."""
+    """a = sigmoid(w * m + b), m the draft's top-2 margin; the prior until 32 outcomes are in."""
 
     def __init__(self) -> None:
         self.w, self.b = 0.15, 0.3
@@ -96,7 +96,9 @@ class MarginLogistic:
         self._data.append((margin, hit))
         self.mean += (0.03 if verified else 0.01) * (hit - self.mean)
         self._fresh += 1
-        if self._fresh >= 32 and len(self._data) >= 24:
+        if self._fresh >= max(
+            32, len(self._data) // 4
+        ):  # a fit takes 1 to 3 ms: the code and data are out of the caches
             self._fresh = 0
             self._refit()
 

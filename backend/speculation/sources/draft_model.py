@@ -110,14 +110,14 @@ class DraftModel:
         out = Proposal([], self.name, laws=[])
         self._drawn = []
         start = len(history)
+        times: list[float] = []
         try:
             began = time.perf_counter()
             row = self._catch_up(history, out)
-            fed = out.read
             while row is not None:
                 draw = self._rule.draft(row[: self._width], history, len(history))
-                if fed <= SMALL_READ:  # the whole step: an unfiltered row takes longer to draw from than to compute
-                    self._costs.observe(fed, 1e3 * (time.perf_counter() - began))
+                # the whole step: an unfiltered row takes longer to draw from than to compute
+                times.append(1e3 * (time.perf_counter() - began))
                 expected = self._calibration(draw.margin)
                 # the rejection rule forbids dropping a drawn token: there this decision, made before the draw, is final
                 enough = go_on is not None and not go_on([*out.expected, expected])
@@ -137,9 +137,10 @@ class DraftModel:
                 out.laws.append(law)
                 if len(out.tokens) >= k or token in self._ends or self._model.room < 1:
                     break
-                began, fed = time.perf_counter(), 1
+                began = time.perf_counter()
                 row = self._model.read([token])[-1]
             out.drafted = len(out.tokens)
+            self._learn_costs(out.read, times)
             return out
         finally:
             del history[start:]
@@ -162,6 +163,14 @@ class DraftModel:
         if len(part) == _SLICE:
             self._costs.observe(_SLICE, out.read_ms)
         return row if len(part) == len(missed) else None
+
+    def _learn_costs(self, read: int, times: list[float]) -> None:
+        """``times`` in ms: of the first step, which read ``read`` tokens, and of the others, which read one each."""
+        if times and 1 < read <= SMALL_READ:
+            self._costs.observe(read, times[0])
+        singles = times if read == 1 else times[1:]
+        if singles:
+            self._costs.observe(1, sum(singles) / len(singles))
 
     def _guard(self, action: Callable[[], None]) -> None:
         """A draft's memory that cannot be truncated must never stop the reply: forget it all, or sit out."""

@@ -24,6 +24,8 @@ _EDGE = 1.03
 _PROBE_SHARE = 0.02
 _RECHECK = 50
 """Rounds after which a plain pass is taken to measure what speculation is compared with."""
+_RECHECK_SOON = 12
+"""The same while that was measured at another context length."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -57,7 +59,7 @@ class Policy:
         self._probing = False
         self._speculated = 0
         self.unmeasured = 0
-        """Plain passes to take before the first draft, because what one costs now is not known."""
+        """Plain passes to take soon, because what one costs was measured in other circumstances."""
         self.blocked = ""
         """Why this model cannot be speculated with at all, if so."""
 
@@ -80,12 +82,19 @@ class Policy:
             return Plan(None, 0, reason=LAST_TOKEN)
         if settings.length != "auto":
             return self._fixed(history, wanted, min(settings.length, room), settings.source)
-        if self._speculated >= _RECHECK or not self._target.known:
-            self._speculated = 0
-            return Plan(None, 0, reason="measuring a plain pass")
-        plan = self._automatic(history, wanted, min(LONGEST, room), settings.source)
-        self._speculated = self._speculated + 1 if plan.source else 0
+        if self._recheck_due or not self._target.known:
+            plan = Plan(None, 0, reason="measuring a plain pass")
+        else:
+            plan = self._automatic(history, wanted, min(LONGEST, room), settings.source)
+        if plan.source is not None:
+            self._speculated += 1
+        else:
+            self._speculated, self.unmeasured = 0, max(0, self.unmeasured - 1)
         return plan
+
+    @property
+    def _recheck_due(self) -> bool:
+        return self._speculated >= (_RECHECK_SOON if self.unmeasured else _RECHECK)
 
     def spent(self, ms: float) -> None:
         """A round took ``ms``: a share of it may be spent on probing a paused draft."""

@@ -203,6 +203,26 @@ def test_reasons_are_said() -> None:
     assert blocked.plan([1], [draft], 16).source is None
 
 
+def test_a_plain_pass_is_measured_every_fifty_rounds_and_sooner_after_the_context_changed() -> None:
+    chooser = policy(Speculation(), costs(n1=50, n2=55, n4=60, n8=80, n16=120))
+    draft = Stated("draft", [0.9] * 16)
+
+    def rounds_until_plain() -> int:
+        return next(i for i in range(100) if chooser.plan([1], [draft], 16).source is None)
+
+    assert [rounds_until_plain() for _ in range(2)] == [50, 50]
+    chooser.unmeasured = 2
+    assert [rounds_until_plain() for _ in range(4)] == [12, 12, 50, 50]
+
+
+def test_plain_rounds_of_any_reason_count_as_measured() -> None:
+    chooser = policy(Speculation(), costs(n1=50, n2=55, n4=60, n8=80, n16=120))
+    chooser.unmeasured = 2
+    for _ in range(2):
+        assert chooser.plan([1], [Stated("lookup", [])], 16).source is None
+    assert chooser.unmeasured == 0
+
+
 SETTINGS = st.builds(
     Speculation,
     enabled=st.sampled_from([True, True, True, False]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from typing import Any
 
 import numpy as np
 
@@ -32,14 +33,14 @@ class BucketCounts:
     """
 
     edges = (3, 4, 8, 16)
-    """Buckets: 2, 3, 4-7, 8-15, 16 and up."""
-    first = (0.45, 0.52, 0.54, 0.85, 0.95)
+    """Match lengths: 2, 3, 4-7, 8-15, 16 and up; each in three kinds, see :meth:`bucket`."""
+    first = (0.30, 0.55, 0.65, 0.38, 0.65, 0.78, 0.58, 0.75, 0.88, 0.75, 0.86, 0.95, 0.92, 0.95, 0.98)
     later = (0.70, 0.75, 0.80, 0.92, 0.96)
     weight = 4.0
 
     def __init__(self, positions: int = 16) -> None:
         self._positions = positions
-        priors = [[first] + [later] * (positions - 1) for first, later in zip(self.first, self.later, strict=True)]
+        priors = [[first] + [self.later[i // 3]] * (positions - 1) for i, first in enumerate(self.first)]
         self._hits = [[self.weight * a for a in row] for row in priors]
         self._tries = [[self.weight] * positions for _ in priors]
         self._lean, self._variance = 0.0, _LEAN_VARIANCE
@@ -48,9 +49,14 @@ class BucketCounts:
         """A new reply: it may copy more or less than the others did."""
         self._lean, self._variance = 0.0, _LEAN_VARIANCE
 
-    def bucket(self, match: int) -> int:
-        """Bucket of a match of ``match`` tokens."""
-        return sum(match >= edge for edge in self.edges)
+    def bucket(self, match: int, places: int, agreeing: int) -> int:
+        """Bucket of a match of ``match`` tokens.
+
+        What followed the last two tokens before says more than the match's length: where it was twice another token,
+        half of the copies fail. Of ``places`` places ``agreeing`` went on as the copy would: not all, one, all of many.
+        """
+        kind = 0 if agreeing < places else 1 if places == 1 else 2
+        return 3 * sum(match >= edge for edge in self.edges) + kind
 
     def expect(self, bucket: int, k: int) -> list[float]:
         """Acceptance of the first ``k`` positions, each given the ones before it."""
@@ -65,6 +71,22 @@ class BucketCounts:
         self._lean += self._variance * (hit - p)
         self._hits[bucket][i] = self._hits[bucket][i] * _DECAY + hit
         self._tries[bucket][i] = self._tries[bucket][i] * _DECAY + 1.0
+
+    def to_json(self) -> dict[str, Any]:
+        """What :meth:`restore` takes; the lean is this text's alone."""
+        return {"hits": self._hits, "tries": self._tries}
+
+    def restore(self, stored: object) -> None:
+        """Counts of an earlier run; what is not such counts is left out."""
+        try:
+            hits = [[float(v) for v in row] for row in stored["hits"]]  # type: ignore[index]
+            tries = [[float(v) for v in row] for row in stored["tries"]]  # type: ignore[index]
+        except (TypeError, KeyError, ValueError):
+            return
+        pairs = [list(zip(h, t, strict=False)) for h, t in zip(hits, tries, strict=False)]
+        fits = [len(row) for row in pairs] == [len(row) for row in self._hits]
+        if fits and all(0 <= h <= t and 0 < t < math.inf for row in pairs for h, t in row):
+            self._hits, self._tries = hits, tries
 
     def _predict(self, bucket: int, i: int) -> float:
         hits, tries = self._hits[bucket][i], self._tries[bucket][i]
@@ -86,15 +108,15 @@ class MarginLogistic:
         """Acceptance predicted for a token with this margin."""
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, self.w * margin + self.b))))
 
-    def observe(self, margin: float, hit: bool, verified: bool = True) -> None:
+    def observe(self, margin: float, hit: bool, fair: bool = True) -> None:
         """A token with this margin was judged (only tokens up to the first rejection are).
 
         One that was drafted but not put to the target is judged by the text that came instead: without that, a text
-        that the draft is unsure of would cost a step each round for ever, and nothing would be learnt from it. It
-        weighs less in the mean, because it cost less.
+        that the draft is unsure of would cost a step each round for ever, and nothing would be learnt from it. A token
+        that was dropped for being doubtful does not stand for others (not ``fair``): it weighs less in the mean.
         """
         self._data.append((margin, hit))
-        self.mean += (0.03 if verified else 0.01) * (hit - self.mean)
+        self.mean += (0.03 if fair else 0.01) * (hit - self.mean)
         self._fresh += 1
         if self._fresh >= max(
             32, len(self._data) // 4
@@ -109,6 +131,21 @@ class MarginLogistic:
     def new_text(self) -> None:
         """A new reply: go half way back to the prior, so that one hard text does not silence the draft for good."""
         self.mean = max(self.mean, 0.5 * (self.mean + _PRIOR_MEAN))
+
+    def to_json(self) -> dict[str, Any]:
+        """What :meth:`restore` takes."""
+        return {"w": self.w, "b": self.b, "mean": self.mean, "data": [[m, int(hit)] for m, hit in self._data]}
+
+    def restore(self, stored: object) -> None:
+        """What an earlier run learnt; what is not that is left out."""
+        try:
+            w, b, mean = (float(stored[name]) for name in ("w", "b", "mean"))  # type: ignore[index]
+            data = [(float(m), bool(hit)) for m, hit in stored["data"]]  # type: ignore[index]
+        except (TypeError, KeyError, ValueError):
+            return
+        if all(math.isfinite(v) for v in (w, b, *(m for m, _ in data))) and w >= 0 and 0 <= mean <= 1:
+            self.w, self.b, self.mean = w, b, mean
+            self._data.extend(data)
 
     def _refit(self, ridge: float = 1.0, steps: int = 4) -> None:
         data = np.asarray(self._data, dtype=np.float64)

@@ -68,6 +68,7 @@ class Proposal:
         drafted: tokens drafted, those dropped before verification included.
         read, read_ms: history tokens that the draft had to read first, and the time where it was more than a few.
         features: what the prediction was made from (calibration).
+        shadow: drafted only to be judged.
     """
 
     tokens: list[int]
@@ -78,16 +79,26 @@ class Proposal:
     read: int = 0
     read_ms: float = 0.0
     features: list[float] = field(default_factory=list)
+    shadow: bool = False
 
 
 GoOn = Callable[[Sequence[float]], bool]
 """Asked with the expected acceptances so far (the newest last): is drafting one more token worth its cost?"""
 
 
+def shadow(expected: Sequence[float]) -> bool:
+    """A :data:`GoOn` that keeps no token: one is drafted, and judged by what plain decoding emits."""
+    return False
+
+
 class Source(Protocol):
     """Where a draft comes from."""
 
     name: str
+
+    @property
+    def may_drop(self) -> bool:
+        """Whether a token that was drafted may be left unverified (the rejection rule forbids it)."""
 
     def begin(self, history: Sequence[int]) -> None:
         """A new reply starts; ``history`` is its rendered prompt."""

@@ -6,16 +6,85 @@ so each size keeps the median of its own recent passes, and sizes never seen are
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
+from typing import Any
 
 _RECENT = 9
 """Passes per size that the median looks at: few enough to follow drifting memory bandwidth."""
+_FIRST_BUCKET = 512
+"""Context lengths up to here share a table; each further bucket is twice as long as the one before it."""
 
 
 class PassCosts:
-    """Milliseconds of one pass over n tokens, from observations.
+    """Milliseconds of one pass over n tokens, from observations, at the context length entered last.
+
+    Attention reads the whole KV cache, so a pass costs more in a long context, and not all sizes grow alike: each
+    bucket of lengths has a table of its own. A bucket entered for the first time borrows its neighbour's figures until
+    it has measured.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[int, _Table] = {0: _Table()}
+        self._bucket = 0
+        self._now = self._tables[0]
+
+    def enter(self, length: int) -> bool:
+        """The context holds ``length`` tokens now. True where what a pass costs there has yet to be measured."""
+        bucket = max(0, (max(length, 1) - 1).bit_length() - (_FIRST_BUCKET - 1).bit_length())
+        if bucket == self._bucket:
+            return False
+        left, self._bucket = self._now, bucket
+        if bucket not in self._tables:
+            self._tables[bucket] = left.borrowed()
+        self._now = self._tables[bucket]
+        self._now.settle()
+        return True
+
+    def observe(self, n: int, ms: float) -> None:
+        """Record that a pass over ``n`` tokens took ``ms``."""
+        self._now.observe(n, ms)
+
+    @property
+    def known(self) -> bool:
+        """Whether anything was measured."""
+        return bool(self._now.sizes)
+
+    @property
+    def measured(self) -> list[int]:
+        """Sizes with observations of their own in this bucket, ascending."""
+        return self._now.measured
+
+    def at(self, n: int) -> float:
+        """Cost of a pass over ``n`` tokens: measured, else interpolated, else extrapolated along the last slope.
+
+        Raises:
+            LookupError: nothing was measured yet.
+        """
+        return self._now.at(n)
+
+    def table(self) -> dict[int, float]:
+        """The sizes that the costs are interpolated between, and their costs."""
+        return {n: self._now.at(n) for n in self._now.sizes}
+
+    def to_json(self) -> dict[str, Any]:
+        """What :meth:`restore` takes."""
+        return {str(bucket): table.to_json() for bucket, table in self._tables.items() if table.sizes}
+
+    def restore(self, stored: object) -> None:
+        """Figures of an earlier run, borrowed until this one has measured; what is not a table of costs is left out."""
+        if isinstance(stored, dict):
+            for name, value in stored.items():
+                table = _Table.restored(value)
+                if table is not None and isinstance(name, str) and name.isdecimal() and int(name) < 32:
+                    self._tables[int(name)] = table
+            self._now = self._tables[self._bucket]
+
+
+class _Table:
+    """One bucket's costs.
 
     Larger sizes are kept as multiples of a one-token pass: memory bandwidth drifts by a third within minutes and takes
     all sizes with it, so a size not seen for a while follows the one-token passes that are.
@@ -25,13 +94,22 @@ class PassCosts:
         self._single: deque[float] = deque(maxlen=_RECENT)
         self._seen: dict[int, deque[float]] = {}
         self._ratio: dict[int, float] = {}
-        self._sizes: list[int] = []
         self._unit = 1.0
+        self.sizes: list[int] = []
+
+    @property
+    def measured(self) -> list[int]:
+        return sorted(n for n in self.sizes if (self._seen.get(n) if n > 1 else self._single))
+
+    def borrowed(self) -> _Table:
+        """The same figures, none of them measured here."""
+        other = _Table()
+        other._ratio, other._unit, other.sizes = dict(self._ratio), self._unit, list(self.sizes)
+        return other
 
     def observe(self, n: int, ms: float) -> None:
-        """Record that a pass over ``n`` tokens took ``ms``."""
         if n == 1:
-            first = not self._single
+            first = 1 not in self._ratio
             self._single.append(ms)
             unit = _median(self._single)
             if first:  # what was seen before was in plain milliseconds
@@ -43,35 +121,20 @@ class PassCosts:
             seen = self._seen.setdefault(n, deque(maxlen=_RECENT))
             seen.append(ms / self._unit)
             self._ratio[n] = _median(seen)
-        if len(self._sizes) != len(self._ratio):
-            self._sizes = sorted(self._ratio)
+        if len(self.sizes) != len(self._ratio):
+            self.sizes = sorted(self._ratio)
 
     def settle(self) -> None:
-        """The circumstances changed (another context length): two new one-token passes outweigh all older ones."""
+        """Time has passed: two new one-token passes outweigh all older ones."""
         if self._single:
             self._single = deque([self._unit], _RECENT)
 
-    @property
-    def known(self) -> bool:
-        """Whether anything was measured."""
-        return bool(self._sizes)
-
-    @property
-    def measured(self) -> list[int]:
-        """Sizes with observations, ascending."""
-        return list(self._sizes)
-
     def at(self, n: int) -> float:
-        """Cost of a pass over ``n`` tokens: measured, else interpolated, else extrapolated along the last slope.
-
-        Raises:
-            LookupError: nothing was measured yet.
-        """
         ratio = self._ratio.get(n)
         return self._unit * (self._between(n) if ratio is None else ratio)
 
     def _between(self, n: int) -> float:
-        sizes = self._sizes
+        sizes = self.sizes
         if not sizes:
             raise LookupError("no pass was measured")
         i = bisect_left(sizes, n)
@@ -87,9 +150,23 @@ class PassCosts:
         share = (n - a) / (b - a)
         return self._ratio[a] * (1 - share) + self._ratio[b] * share
 
-    def table(self) -> dict[int, float]:
-        """Measured sizes and their costs."""
-        return {n: self.at(n) for n in self._sizes}
+    def to_json(self) -> dict[str, Any]:
+        return {"unit": self._unit, "ratio": {str(n): ratio for n, ratio in self._ratio.items()}}
+
+    @classmethod
+    def restored(cls, stored: object) -> _Table | None:
+        """From :meth:`to_json`; None where it is not that, or holds what no pass can cost."""
+        try:
+            unit = float(stored["unit"])  # type: ignore[index]
+            ratio = {int(n): float(r) for n, r in stored["ratio"].items()}  # type: ignore[index]
+        except (TypeError, KeyError, ValueError, AttributeError):
+            return None
+        values = (unit, *ratio.values())
+        if ratio.get(1) != 1.0 or min(ratio) < 1 or not all(math.isfinite(v) and v > 0 for v in values):
+            return None
+        table = cls()
+        table._unit, table._ratio, table.sizes = unit, ratio, sorted(ratio)
+        return table
 
 
 def _median(values: Iterable[float]) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backend.protocol import Speculation
-from backend.speculation.contracts import SMALL_READ, GoOn, Proposal, Source
+from backend.speculation.contracts import SMALL_READ, GoOn, Proposal, Source, shadow
 from backend.speculation.cost import PassCosts
 
 LONGEST = 16
@@ -185,16 +185,20 @@ class Policy:
         return go_on
 
     def _probe(self, history: Sequence[int], sources: Sequence[Source]) -> Plan | None:
+        """A draft that is paused is drafted with now and then, to see whether it would pay again.
+
+        Where the rule allows, one token is drafted and compared with what plain decoding emits: a draft step, and no
+        larger pass. What it missed is read a slice a round; a probe begun goes on until something was drafted.
+        """
         for source in sources:
             if source.name != "draft" or not source.expect(history, 2):
                 continue
             unseen = source.unseen(history)
-            check = self._pass(2) - self._pass(0)
-            if self._probing or self._budget >= source.cost(2, unseen) + check:
-                # what was missed is read a slice a round: a probe begun goes on until something was drafted
-                self._budget = self._budget - source.cost(2, 1) - check if self._probing else 0.0
+            k, check = (1, 0.0) if source.may_drop else (2, self._pass(2) - self._pass(0))
+            if self._probing or self._budget >= source.cost(k, unseen) + check:
+                self._budget = self._budget - source.cost(k, 1) - check if self._probing else 0.0
                 self._probing = unseen > SMALL_READ
-                return Plan(source, 2, reason="probing the draft")
+                return Plan(source, k, shadow if source.may_drop else None, "probing the draft")
         return None
 
     def _why_not(self, source: Source, expected: Sequence[float], unseen: int) -> str:

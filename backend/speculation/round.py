@@ -100,6 +100,8 @@ class Rounds:
             for source in self.sources:
                 source.begin(self.history)
         start = len(self.history)
+        if self.costs.enter(start):
+            self.policy.unmeasured = 2
         plan = self.policy.plan(self.history, self.sources, self._room(start))
         proposal, draft_ms = self._propose(plan.source, plan.k, plan.go_on)
 

@@ -6,6 +6,8 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import RoundRecord, Timings
 from backend.speculation.round import Round
 
+_BINS = 10
+
 
 def count(timings: Timings, done: Round) -> None:
     """Add one round. ``predicted_n`` counts its emitted tokens (the caller takes discarded ones back)."""
@@ -42,6 +44,36 @@ def _count_positions(timings: Timings, verified: int, accepted: int) -> None:
     for i in range(verified):
         timings.drafted_per_position[i] += 1
         timings.accepted_per_position[i] += i < accepted
+
+
+class Reliability:
+    """Predicted acceptance against what happened, by source and tenths of the prediction.
+
+    Only tokens up to a round's first rejection are judged; what is behind it was never given a chance.
+    """
+
+    def __init__(self) -> None:
+        self._bins: dict[str, list[list[float]]] = {}
+
+    def observe(self, done: Round) -> None:
+        """Count one round's draft tokens."""
+        proposal = done.proposal
+        if proposal is None or not proposal.tokens:
+            return
+        bins = self._bins.setdefault(proposal.source, [[0, 0.0, 0] for _ in range(_BINS)])
+        judged = done.accepted + (done.outcome == "correction")
+        for i, expected in enumerate(proposal.expected[:judged]):
+            tally = bins[min(int(expected * _BINS), _BINS - 1)]
+            tally[0] += 1
+            tally[1] += expected
+            tally[2] += i < done.accepted
+
+    def to_wire(self) -> dict[str, tuple[tuple[int, float, int], ...]]:
+        """As ``Finished.reliability``."""
+        return {
+            source: tuple((int(n), round(total, 4), int(stood)) for n, total, stood in bins)
+            for source, bins in self._bins.items()
+        }
 
 
 def check(timings: Timings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.protocol import Sampling, Speculation
-from backend.speculation.contracts import GoOn, Proposal
+from backend.speculation.contracts import GoOn, Proposal, shadow
 from backend.speculation.cost import PassCosts, expected_tokens, ms_per_token
 from backend.speculation.policy import LONGEST, Policy
 from backend.speculation.round import Rounds
@@ -70,6 +71,67 @@ def test_order_of_measuring_does_not_matter() -> None:
     assert costs(n4=15, n1=10).table() == pytest.approx(costs(n1=10, n4=15).table())
 
 
+def test_each_context_length_has_its_own_costs_and_borrows_until_it_has_measured() -> None:
+    table = costs(n1=10, n4=20)
+    assert table.enter(3000)
+    assert table.table() == pytest.approx({1: 10, 4: 20})
+    assert table.measured == []
+    for _ in range(2):
+        table.observe(1, 30)
+    assert table.at(4) == pytest.approx(60), "a borrowed size follows what is measured here"
+    table.observe(4, 45)
+    assert (table.at(4), table.measured) == (pytest.approx(45), [1, 4])
+    assert not table.enter(4000), "the same bucket"
+    assert table.enter(100)
+    assert table.table() == pytest.approx({1: 10, 4: 20})
+    assert table.enter(3000)
+    assert table.at(4) == pytest.approx(45)
+
+
+@pytest.mark.parametrize(("shorter", "longer"), [(512, 513), (1024, 1025), (32_768, 32_769)])
+def test_buckets_of_context_lengths_end_at_powers_of_two(shorter: int, longer: int) -> None:
+    table = costs()
+    table.enter(shorter)
+    assert not table.enter(shorter - 100)
+    assert table.enter(longer)
+
+
+def test_costs_of_an_earlier_run_hold_until_something_is_measured() -> None:
+    old = costs(n1=10, n4=20, n16=40)
+    old.enter(5000)
+    old.observe(4, 90)
+    new = PassCosts()
+    new.restore(json.loads(json.dumps(old.to_json())))
+    assert new.known
+    assert new.measured == []
+    assert new.table() == pytest.approx({1: 10, 4: 20, 16: 40})
+    for _ in range(2):
+        new.observe(1, 20)
+    assert new.table() == pytest.approx({1: 20, 4: 40, 16: 80})
+    new.enter(5000)
+    assert new.at(4) == pytest.approx(90)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        None,
+        [],
+        {"0": 3, "x": {"unit": 1.0, "ratio": {"1": 1.0}}, "99": {"unit": 1.0, "ratio": {"1": 1.0}}},
+        {"0": {"unit": 1.0, "ratio": {}}},
+        {"0": {"unit": 1.0, "ratio": {"2": 1.5}}},
+        {"0": {"unit": float("nan"), "ratio": {"1": 1.0}}},
+        {"0": {"unit": 1.0, "ratio": {"1": 1.0, "2": -1.0}}},
+        {"0": {"unit": 1.0, "ratio": {"1": 1.0, "-2": 1.0}}},
+        {"0": {"unit": 1.0, "ratio": {"1": 1.0, "two": 1.0}}},
+    ],
+)
+def test_damaged_costs_are_left_out(stored: object) -> None:
+    table = PassCosts()
+    table.restore(stored)
+    assert not table.known
+
+
 # -- Eq. (1) and (2)
 
 
@@ -97,6 +159,8 @@ def test_ms_per_token() -> None:
 
 class Stated:
     """A source that states its acceptance and its cost, and proposes what it is asked for."""
+
+    may_drop = True
 
     def __init__(self, name: str, expected: Sequence[float], step: float = 1.0, unseen: int = 1) -> None:
         self.name = name
@@ -221,6 +285,19 @@ def test_plain_rounds_of_any_reason_count_as_measured() -> None:
     for _ in range(2):
         assert chooser.plan([1], [Stated("lookup", [])], 16).source is None
     assert chooser.unmeasured == 0
+
+
+@pytest.mark.parametrize("may_drop", [True, False])
+def test_a_paused_draft_is_probed_by_a_step_and_verified_only_where_the_rule_wants_it(may_drop: bool) -> None:
+    chooser = policy(Speculation(), costs(n1=50, n2=80, n4=110, n8=160))
+    draft = Stated("draft", [0.3] * 16, step=25.0)
+    draft.may_drop = may_drop
+    assert chooser.plan([1], [draft], 16).source is None
+    chooser.spent(1e5)
+    plan = chooser.plan([1], [draft], 16)
+    assert (plan.source, plan.reason) == (draft, "probing the draft")
+    assert (plan.k, plan.go_on) == ((1, shadow) if may_drop else (2, None))
+    assert chooser.plan([1], [draft], 16).source is None, "the budget is spent"
 
 
 SETTINGS = st.builds(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import SupportsIndex, overload
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Sampling, Speculation
 from backend.speculation.calibration import BucketCounts, MarginLogistic
+from backend.speculation.contracts import shadow
+from backend.speculation.cost import PassCosts
 from backend.speculation.round import Round, Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
 from backend.speculation.sources.lookup import Lookup
@@ -165,6 +168,61 @@ def test_bucket_counts_learn_each_position_alone() -> None:
     assert counts.expect(1, 2) == BucketCounts().expect(1, 2)
 
 
+def test_a_copy_is_believed_less_where_the_text_went_on_in_two_ways() -> None:
+    def expected(history: list[int]) -> float:
+        lookup = Lookup(BucketCounts(), ENDS)
+        lookup.begin(history)
+        return lookup.expect(history, 1)[0]
+
+    once = [1, 2, 5, 0, 1, 2]
+    twice_alike = [1, 2, 5, 0, 1, 2, 5, 7, 1, 2]
+    twice_unlike = [1, 2, 5, 0, 1, 2, 6, 7, 1, 2]
+    assert expected(twice_unlike) < expected(once) < expected(twice_alike)
+
+
+def test_every_kind_and_length_of_match_has_its_own_bucket() -> None:
+    counts = BucketCounts()
+    kinds = [(3, 2), (1, 1), (3, 3)]
+    buckets = [counts.bucket(match, *kind) for match in (2, 3, 5, 9, 20) for kind in kinds]
+    assert buckets == list(range(15))
+    assert len(counts.first) == len(buckets)
+    assert [len(counts.expect(b, 2)) for b in buckets] == [2] * 15
+
+
+def test_what_was_learnt_survives_a_restart_and_damage_does_not() -> None:
+    counts, margins = BucketCounts(), MarginLogistic()
+    for i in range(100):
+        counts.observe(2, i % 4, i % 3 > 0)
+        margins.observe(i % 5, i % 5 > 1)
+    again, margins_again = BucketCounts(), MarginLogistic()
+    again.restore(json.loads(json.dumps(counts.to_json())))
+    margins_again.restore(json.loads(json.dumps(margins.to_json())))
+    counts.new_text()
+    assert again.expect(2, 8) == counts.expect(2, 8)
+    assert [margins_again(m) for m in range(5)] == [margins(m) for m in range(5)]
+    assert margins_again.mean == margins.mean
+    fresh = BucketCounts().to_json()
+    for damaged in (
+        None,
+        {},
+        {"hits": 1, "tries": 2},
+        fresh | {"hits": [[2.0] * 3]},
+        fresh | {"tries": fresh["hits"][:2]},
+    ):
+        again = BucketCounts()
+        again.restore(damaged)
+        assert again.to_json() == fresh
+    for wrong in (
+        None,
+        {"w": "x"},
+        {"w": -1, "b": 0, "mean": 0.5, "data": []},
+        {"w": 1, "b": 0, "mean": 7, "data": []},
+    ):
+        again_margins = MarginLogistic()
+        again_margins.restore(wrong)
+        assert again_margins.to_json() == MarginLogistic().to_json()
+
+
 def test_a_chat_after_an_edit_soon_stops_believing_what_the_edit_taught() -> None:
     """Six failed copies of any length must weigh against a hundred tokens that held in the reply before."""
     counts = BucketCounts()
@@ -181,7 +239,7 @@ def test_a_chat_after_an_edit_soon_stops_believing_what_the_edit_taught() -> Non
     assert counts.expect(2, 1) == pytest.approx([taught])  # what was learnt for good is not lost
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40), st.booleans()), max_size=300))
+@given(st.lists(st.tuples(st.integers(0, 14), st.integers(0, 40), st.booleans()), max_size=300))
 def test_what_lookup_predicts_is_a_probability_whatever_happened(outcomes: list[tuple[int, int, bool]]) -> None:
     counts = BucketCounts()
     for bucket, position, hit in outcomes:
@@ -190,6 +248,21 @@ def test_what_lookup_predicts_is_a_probability_whatever_happened(outcomes: list[
         after = counts.expect(bucket, position + 1)[-1]
         assert 0.0 < after < 1.0
         assert (after >= before) if hit else (after <= before)
+
+
+def test_a_shadow_draft_keeps_no_token_and_learns_from_what_came() -> None:
+    target = TableModel(8, seed=3)
+    calibration = MarginLogistic()
+    rounds = make(target, MixedDraft(target, 0.0), [1, 2, 3], PLAIN, sampling=GREEDY, calibration=calibration)
+    source = DraftModel(MixedDraft(target, 0.0), rounds.rule, 8, (), calibration, PassCosts())
+    history = [1, 2, 3]
+    source.begin(history)
+    calibration.mean = 0.5
+    proposal = source.propose(history, 1, shadow)
+    assert (proposal.tokens, proposal.shadow, len(proposal.features)) == ([], True, 1)
+    right = int(target.row(history).argmax())
+    source.observe([*history, right], 3, proposal, 0)
+    assert calibration.mean == pytest.approx(0.5 + 0.03 * 0.5), "a probe stands for other tokens: it has full weight"
 
 
 def test_margin_logistic_learns_that_narrow_margins_fail() -> None:

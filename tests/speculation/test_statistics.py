@@ -166,3 +166,22 @@ def test_every_counter_starts_at_zero() -> None:
     for f in fields(timings):
         value = getattr(timings, f.name)
         assert value is None or value in (0, 0.0) or value == [] or value == {}, f.name
+
+
+def test_reliability_judges_only_up_to_the_first_rejection() -> None:
+    reliability = statistics.Reliability()
+    for accepted, outcome in ((2, "correction"), (4, "bonus"), (1, "cut")):
+        done = a_round(4, accepted, outcome)
+        assert done.proposal is not None
+        done.proposal.expected = [0.95, 0.55, 0.55, 1.0]
+        reliability.observe(done)
+    bins = reliability.to_wire()["draft"]
+    assert bins[9] == (4, pytest.approx(3 * 0.95 + 1.0), 4)
+    assert bins[5] == (4, pytest.approx(4 * 0.55), 3), "the third token of the first round was rejected"
+    assert sum(n for n, _, _ in bins) == 8
+
+
+def test_reliability_of_plain_rounds_is_empty() -> None:
+    reliability = statistics.Reliability()
+    reliability.observe(a_round(0, 0, "plain"))
+    assert reliability.to_wire() == {}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from backend.errors import EngineError, ErrorCode
 from backend.sampling.chain import Row
 from backend.speculation.calibration import MarginLogistic
-from backend.speculation.contracts import SMALL_READ, GoOn, Model, Proposal
+from backend.speculation.contracts import SMALL_READ, GoOn, Model, Proposal, shadow
 from backend.speculation.cost import PassCosts
 from backend.speculation.verify import Rule
 
@@ -54,9 +54,15 @@ class DraftModel:
         self._drawn: list[int] = []
         """Tokens drawn for the last proposal, those not put to the target included."""
 
+    @property
+    def may_drop(self) -> bool:
+        """See :class:`Source`."""
+        return self._rule.may_drop
+
     def begin(self, history: Sequence[int]) -> None:
         """Keep the common prefix of what the draft holds and the new prompt."""
         self._calibration.new_text()
+        self._costs.enter(len(history))
         keep = min(common_prefix(self._model.tokens, history), len(history) - 1)
         self._guard(lambda: self._model.truncate(keep))
 
@@ -98,16 +104,17 @@ class DraftModel:
 
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
         """Learn from each drafted token up to the first that the text did not confirm, verified or not."""
+        self._costs.enter(len(history))
         if proposal is None:
             return
         judged = zip(proposal.features, self._drawn, history[start:], strict=False)
         for i, (feature, drawn, emitted) in enumerate(judged):
-            self._calibration.observe(feature, drawn == emitted, i < len(proposal.tokens))
+            self._calibration.observe(feature, drawn == emitted, proposal.shadow or i < len(proposal.tokens))
             if drawn != emitted:
                 break
 
     def _propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
-        out = Proposal([], self.name, laws=[])
+        out = Proposal([], self.name, laws=[], shadow=go_on is shadow)
         self._drawn = []
         start = len(history)
         times: list[float] = []

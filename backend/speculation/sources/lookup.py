@@ -26,6 +26,7 @@ class Lookup:
     """
 
     name = "lookup"
+    may_drop = True
 
     def __init__(self, counts: BucketCounts, ends: Collection[int]) -> None:
         self._counts = counts
@@ -36,6 +37,7 @@ class Lookup:
         self._open_bucket = 0
         self._open_at = 0
         self._found: tuple[int, int, int] | None = None
+        """History length, where the copy would begin, and its bucket (-1 = there is no match)."""
 
     def begin(self, history: Sequence[int]) -> None:
         """Index ``history``; an index over a prefix of it is kept and extended."""
@@ -59,15 +61,14 @@ class Lookup:
 
     def expect(self, history: Sequence[int], k: int) -> list[float]:
         """See :class:`Source`."""
-        _, match = self._longest(history)
-        return self._counts.expect(self._counts.bucket(match), min(k, _HORIZON)) if match else []
+        _, bucket = self._longest(history)
+        return self._counts.expect(bucket, min(k, _HORIZON)) if bucket >= 0 else []
 
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """See :class:`Source`."""
-        at, match = self._longest(history)
-        if not match or k <= 0:
+        at, bucket = self._longest(history)
+        if bucket < 0 or k <= 0:
             return Proposal([], self.name)
-        bucket = self._counts.bucket(match)
         tokens = self._copy(history, at, k, len(history))
         return Proposal(tokens, self.name, None, self._counts.expect(bucket, len(tokens)), len(tokens))
 
@@ -79,10 +80,10 @@ class Lookup:
 
     def _score(self, history: Sequence[int], i: int) -> None:
         if self._open_at >= len(self._open):
-            at, match = self._longest_at(history, i)
-            if not match:
+            at, bucket = self._longest_at(history, i)
+            if bucket < 0:
                 return
-            self._open_bucket, self._open_at = self._counts.bucket(match), 0
+            self._open_bucket, self._open_at = bucket, 0
             self._open = self._copy(history, at, _HORIZON, i)
         hit = self._open[self._open_at] == history[i]
         self._counts.observe(self._open_bucket, self._open_at, hit)
@@ -102,20 +103,24 @@ class Lookup:
         return self._found[1], self._found[2]
 
     def _longest_at(self, history: Sequence[int], n: int) -> tuple[int, int]:
-        """(position after the match, match length) for the suffix ending at ``n``; length 0 = none."""
+        """(position after the longest match, its bucket) for the suffix ending at ``n``; bucket -1 = none."""
         if n < 3:
-            return 0, 0
+            return 0, -1
         best_at = best = 0
+        follow: list[int] = []
         seen = self._pairs.get(history[n - 2] << 32 | history[n - 1], ())
         for end in reversed(seen[-_CANDIDATES - 1 :]):
             if end >= n - 1:
                 continue
+            follow.append(history[end + 1])
             length = 2
             while length < _LONGEST and length <= end and history[end - length] == history[n - 1 - length]:
                 length += 1
             if length > best:
                 best_at, best = end + 1, length
-        return best_at, best
+        if not best:
+            return 0, -1
+        return best_at, self._counts.bucket(best, len(follow), follow.count(history[best_at]))
 
     def _copy(self, history: Sequence[int], at: int, k: int, n: int) -> list[int]:
         """Up to ``k`` tokens from ``at``; past ``n`` the copy continues in itself (a period)."""

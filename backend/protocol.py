@@ -41,6 +41,8 @@ class LoadOptions(_Strict):
     use_mlock: bool = False
     batch: Annotated[int, Field(ge=32, le=4096)] = 512
     """Prompt tokens per prefill slice."""
+    strict: bool = False
+    """Texts are plain decoding's by construction: only passes whose every bit is that of one-token passes are used."""
 
 
 class LoadRequest(_Strict):
@@ -279,6 +281,8 @@ class Finished:
     """Hash of the vocabulary the ids belong to."""
     note: str = ""
     """Why speculation did not run, when it was asked for."""
+    reliability: dict[str, tuple[tuple[int, float, int], ...]] = field(default_factory=dict)
+    """Per source, by tenths of predicted acceptance: tokens judged, their predictions' sum, how many stood."""
 
 
 ReplyEvent = PromptProgress | Delta | Finished
@@ -335,6 +339,15 @@ class CostTable(BaseModel):
     measured: list[int] = []
 
 
+class Judged(BaseModel):
+    """``POST /x/judge``: what the loaded draft would have guessed of a reply. ``ms`` is the time it took to read it."""
+
+    draft: str
+    hits: str
+    """A character a token of the reply: 1 where it is the draft's first choice."""
+    ms: float
+
+
 class State(BaseModel):
     """``GET /x/state``: everything the window shows about the worker."""
 
@@ -356,6 +369,8 @@ class State(BaseModel):
     engine: str = ""
     """llama.cpp build, back end and CPU features, one line."""
     threads: int = 0
+    exact_rows: int | None = None
+    """In strict mode, the largest pass that gives the bits of one-token passes; None = not strict."""
     version: str = ""
     queue: int = 0
 
@@ -363,7 +378,7 @@ class State(BaseModel):
 class LoadProgress(BaseModel):
     """One SSE message of a load: ``fraction`` of ``phase`` (0 to 1)."""
 
-    phase: Literal["target", "draft", "probe", "measure"]
+    phase: Literal["target", "draft", "probe", "exact", "measure"]
     fraction: float
 
 

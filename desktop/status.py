@@ -9,6 +9,7 @@ _PHASES = {
     "target": "Loading target",
     "draft": "Loading draft",
     "probe": "Checking the pair",
+    "exact": "Finding which passes are exact",
     "measure": "Measuring this machine",
 }
 _DECODING = ("reading", "generating")

@@ -14,8 +14,8 @@ from backend.text import encode_text
 from backend.wire import to_json
 
 _MAX_EVENT = 64 * 1024 * 1024
-_TIMEOUT = httpx2.Timeout(10.0, read=None)
-"""Reading waits for as long as a prompt takes; a dead worker ends the connection by itself."""
+_CONNECT = 10.0
+"""Seconds. Reading waits for as long as a prompt takes; a dead worker ends the connection by itself."""
 _JSON = {"Content-Type": "application/json"}
 _CODES = {401: ErrorCode.UNAUTHORIZED, 403: ErrorCode.UNAUTHORIZED, 429: ErrorCode.BUSY}
 
@@ -54,7 +54,8 @@ class Http:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
             # trust_env False: a proxy set for the web must not catch requests to this machine
-            self._client = httpx2.AsyncClient(base_url=base_url, headers=headers, timeout=_TIMEOUT, trust_env=False)
+            timeout = httpx2.Timeout(_CONNECT, read=None)
+            self._client = httpx2.AsyncClient(base_url=base_url, headers=headers, timeout=timeout, trust_env=False)
         except (ValueError, httpx2.InvalidURL) as error:
             raise EngineError(ErrorCode.BAD_REQUEST, f"{base_url} is not the address of a server: {error}.") from error
 
@@ -78,14 +79,19 @@ class Http:
             raise _error(response)
         return _object(response.content)
 
-    async def stream(self, method: str, path: str, body: Any = None) -> AsyncGenerator[Message, None]:
+    async def stream(
+        self, method: str, path: str, body: Any = None, *, silence: float | None = None
+    ) -> AsyncGenerator[Message, None]:
         """The messages of an event stream; an ``error`` event is raised.
 
-        A server that answers a streaming request with one JSON object gives one message.
+        A server that answers a streaming request with one JSON object gives one message. After ``silence`` seconds
+        without a byte the server counts as hung; None = it may be silent for ever.
         """
         headers = _JSON | {"Accept": "text/event-stream"}
+        timeout = httpx2.Timeout(_CONNECT, read=silence)
+        request = self._open.stream(method, path, content=_encode(body), headers=headers, timeout=timeout)
         try:
-            async with self._open.stream(method, path, content=_encode(body), headers=headers) as response:
+            async with request as response:
                 if not response.is_success:
                     await response.aread()
                     raise _error(response)
@@ -96,6 +102,9 @@ class Http:
                     if sse.event == "error":
                         raise EngineError.from_wire(Message("error", sse.data).json())
                     yield Message(sse.event, sse.data)
+        except httpx2.ReadTimeout as error:
+            text = f"The engine has given no sign of life for {silence:g} seconds; restart it."
+            raise EngineError(ErrorCode.WORKER_GONE, text, {"silence": silence}) from error
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
 

@@ -9,6 +9,7 @@ from typing import Any
 from backend.protocol import (
     Comparison,
     DraftRequest,
+    Judged,
     LoadProgress,
     LoadRequest,
     Message,
@@ -66,6 +67,10 @@ class EngineClient(ABC):
     @abstractmethod
     async def count(self, messages: Sequence[Message], kwargs: dict[str, Any]) -> tuple[int, int | None]:
         """(prompt tokens, context size where known)."""
+
+    @abstractmethod
+    async def judge(self, messages: Sequence[Message], ids: Sequence[int], job: str) -> Judged:
+        """Which tokens of a reply the loaded draft would have guessed."""
 
     @abstractmethod
     async def cancel(self, job: str) -> None:

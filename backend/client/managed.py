@@ -15,6 +15,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     Comparison,
     DraftRequest,
+    Judged,
     LoadProgress,
     LoadRequest,
     Message,
@@ -72,6 +73,10 @@ class ManagedEngine(EngineClient):
     @override
     async def count(self, messages: Sequence[Message], kwargs: dict[str, Any]) -> tuple[int, int | None]:
         return await self._ask(lambda remote: remote.count(messages, kwargs))
+
+    @override
+    async def judge(self, messages: Sequence[Message], ids: Sequence[int], job: str) -> Judged:
+        return await self._ask(lambda remote: remote.judge(messages, ids, job))
 
     @override
     async def cancel(self, job: str) -> None:

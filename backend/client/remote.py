@@ -17,6 +17,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     Comparison,
     DraftRequest,
+    Judged,
     LoadProgress,
     LoadRequest,
     Message,
@@ -29,6 +30,9 @@ from backend.protocol import (
     State,
 )
 from backend.wire import dump, read
+
+SILENCE = 30.0
+"""Seconds; the event stream speaks every 2, so an engine that is silent for so long hangs (stopped, out of memory)."""
 
 
 class RemoteEngine(EngineClient):
@@ -62,7 +66,7 @@ class RemoteEngine(EngineClient):
     @override
     async def events(self) -> AsyncIterator[News]:
         await self._need_native("live state")
-        async with aclosing(self._http.stream("GET", "/x/events")) as messages:
+        async with aclosing(self._http.stream("GET", "/x/events", silence=SILENCE)) as messages:
             async for message in messages:
                 if (news := _news(message)) is not None:
                     yield news
@@ -128,6 +132,15 @@ class RemoteEngine(EngineClient):
         body = {"messages": [m.model_dump(exclude_none=True) for m in messages], "chat_template_kwargs": kwargs}
         answer = await self._http.json("POST", "/x/count", body)
         return int(answer["tokens"]), answer.get("n_ctx")
+
+    @override
+    async def judge(self, messages: Sequence[Message], ids: Sequence[int], job: str) -> Judged:
+        await self._need_native("trying drafts on replies")
+        listed = [m.model_dump(exclude_none=True) for m in messages]
+        answer = await self._http.json("POST", "/x/judge", {"messages": listed, "ids": list(ids), "x_job": job})
+        if (judged := read(Judged, answer)) is None:
+            raise EngineError(ErrorCode.PROTOCOL_MISMATCH, "The engine's answer was not understood; update both.")
+        return judged
 
     @override
     async def cancel(self, job: str) -> None:

@@ -81,8 +81,11 @@ class Context:
         self.max_rows = min(max_rows, self.n_batch)
         self.n_seq = n_seq
         self.threads = threads
+        self.kind = f"{kv_type}, flash attention {flash_attention}"
         self.max_rollback: int | None = None
         """Tokens that can be rolled back; None = any number, 0 = none (see load.probe)."""
+        self.exact_rows: int | None = None
+        """In strict mode, the largest pass that gives the bits of one-token passes (see ``engine.exact``)."""
         vocab = llama_cpp.llama_model_get_vocab(model)
         self.n_vocab = int(llama_cpp.llama_vocab_n_tokens(vocab))
         self.memory = llama_cpp.llama_get_memory(pointer)
@@ -170,9 +173,10 @@ class Sequence:
 
     @property
     def max_rows(self) -> int:
-        """Most tokens in one :meth:`decode`; bounded where the model can only roll back so far."""
+        """Most tokens in one :meth:`decode`: what can be rolled back, and in strict mode what is exact."""
         rollback = self.context.max_rollback
-        return self.context.max_rows if rollback is None else min(self.context.max_rows, rollback + 1)
+        most = self.context.max_rows if rollback is None else min(self.context.max_rows, rollback + 1)
+        return most if self.context.exact_rows is None else min(most, self.context.exact_rows)
 
     def decode(self, tokens: Tokens[int]) -> Rows:
         """Append ``tokens``; a row at each, shape (len(tokens), n_vocab), a view valid until the next decode."""

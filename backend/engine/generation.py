@@ -74,6 +74,7 @@ class Generation:
         self._decode_seconds = decode_seconds
         self.on_round = on_round
         self._ended_by_token = False
+        self._reliability = statistics.Reliability()
         self._before = timings.request_ms
         self._ran = 0.0
         self._since: float | None = None
@@ -104,6 +105,7 @@ class Generation:
             ids=tuple(self.rounds.history[self.start : self.start + kept - self._ended_by_token]),
             tokenizer=self._vocab.digest,
             note=note,
+            reliability=self._reliability.to_wire(),
         )
 
     def pause(self) -> None:
@@ -147,6 +149,7 @@ class Generation:
 
     def _emit(self, done: Round) -> Delta:
         statistics.count(self.timings, done)
+        self._reliability.observe(done)
         pieces: list[str] = []
         tokens: list[TokenRecord] = []
         for i, emitted in enumerate(done.emitted):

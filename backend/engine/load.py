@@ -45,6 +45,8 @@ class LoadedModel:
         self.info = info
         self.context = context
         self.vocab = Vocab(pointer)
+        self.strict = False
+        """Whether texts must be plain decoding's to the bit."""
         source = llama_cpp.llama_model_chat_template(pointer, None)
         self.template = ChatTemplate(source.decode("utf-8", "replace") if source else None, self.vocab)
 
@@ -128,6 +130,7 @@ def _load(
     try:
         context = _make_context(model, options, phase, n_ctx, flag)
         loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
+        loaded.strict = options.strict
         progress("probe", 0.0)
         loaded.describe(probe(context, loaded.vocab))
     except BaseException:
@@ -225,7 +228,7 @@ def _make_context(
         snapshots=_SNAPSHOTS if recurrent else 0,
         threads=options.threads or default_threads(),
         kv_type=options.kv_type if target else options.draft_kv_type,
-        flash_attention=options.flash_attention,
+        flash_attention="off" if options.strict else options.flash_attention,  # it splits the cache for one token only
         swa_full=llama_cpp.llama_model_n_swa(model) > 0,
         flag=flag,
     )

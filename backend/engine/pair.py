@@ -16,12 +16,16 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.context import Rows
 from backend.engine.context import Sequence as TokenSequence
 from backend.engine.devices import memory_used
+from backend.engine.exact import exact_rows
 from backend.engine.generation import Generation
+from backend.engine.judge import judge
+from backend.engine.learnt import Learnt, model_key, pair_key
 from backend.engine.load import LoadedModel, Progress
+from backend.engine.measure import cost_table, measure_passes, measure_reading
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     Comparison,
-    CostTable,
+    Judged,
     Message,
     PromptProgress,
     ReplyEvent,
@@ -42,15 +46,23 @@ from backend.speculation.verify import Rule, make_rule
 from backend.text import TextStream
 
 _TYPICAL_REPLY = 256
-_MEASURE_SIZES = (1, 2, 4, 8)
-_MEASURE_SECONDS = 1.5
+_KEEP_EVERY = 30.0
+"""Seconds between two writings of what was learnt, at least; a worker that is killed loses no more."""
 
 
 class Pair:
-    """The engine's whole state: one target, at most one draft, and what was learnt about both."""
+    """The engine's whole state: one target, at most one draft, and what was learnt about both.
+
+    Args:
+        learnt: where that is kept between runs; None = nowhere.
+    """
 
     def __init__(
-        self, target: LoadedModel, draft: LoadedModel | None = None, speculation: Speculation | None = None
+        self,
+        target: LoadedModel,
+        draft: LoadedModel | None = None,
+        speculation: Speculation | None = None,
+        learnt: Learnt | None = None,
     ) -> None:
         self.target = target
         self.draft = draft
@@ -58,15 +70,21 @@ class Pair:
         """Assignable from any thread; read at the start of each round."""
         self.costs = PassCosts()
         self.draft_costs = PassCosts()
-        self._lookup = Lookup(BucketCounts(), target.vocab.eog)
+        self._copies = BucketCounts()
+        self._lookup = Lookup(self._copies, target.vocab.eog)
         self._calibration = MarginLogistic()
+        self._learnt = learnt
+        self._kept_at = time.monotonic()
         self._mean_reply = float(_TYPICAL_REPLY)
-        self._measured_at = 0
-        """Context length at which a plain pass was last measured afresh."""
         self._why = ""
         self._note = ""
         self._offers: list[LoadedModel | None] = []
         self._lock = threading.Lock()
+        if learnt is not None:
+            known = learnt.recall(model_key(target))
+            self.costs.restore(known.get("costs"))
+            self._copies.restore(known.get("copies"))
+            self._recall_draft()
 
     # -- any thread
 
@@ -92,10 +110,11 @@ class Pair:
             "draft": draft.info if draft else None,
             "draft_note": self._note,
             "why": self._why,
-            "cost": _cost_table(self.costs, self.draft_costs),
+            "cost": cost_table(self.costs, self.draft_costs),
             "context_used": self.target.context.sequence().length,
             "memory": memory_used(),
             "threads": self.target.context.threads,
+            "exact_rows": self.target.context.exact_rows,
             "speculation": self.speculation,
         }
 
@@ -105,25 +124,48 @@ class Pair:
         """Swap in the draft offered last; the old one is freed here. True when the draft changed."""
         with self._lock:
             offers, self._offers = self._offers, []
+        if offers:
+            self._keep()  # of the draft that goes
         for offer in offers:
             if self.draft is not None:
                 self.draft.close()
             self.draft, self._note = offer, ""
             self.draft_costs, self._calibration = PassCosts(), MarginLogistic()
+            self._recall_draft()
         return bool(offers)
 
     def measure(self, progress: Progress, flag: CancelFlag) -> None:
         """Time passes of 1, 2, 4 and 8 tokens, and the draft's step, within a second and a half."""
         self.take_offers()
-        if not self.costs.known:
-            self._measure(self.target, self.costs, _MEASURE_SIZES, progress, flag)
-        if self.draft is not None and not self.draft_costs.known:  # else a reply has used it and its memory is of use
-            self._measure(self.draft, self.draft_costs, (1, 2), progress, flag)
-            self._measure_reading(self.draft, flag)
+        if self.target.strict and self.target.context.exact_rows is None:
+            self._find_exact(progress, flag)
+        if not self.costs.measured:
+            sizes = (1,) if self.costs.known else (1, 2, 4, 8)  # the others were measured in an earlier run
+            measure_passes(self.target, self.costs, sizes, 0, progress, flag)
+        if self.draft is not None and not self.draft_costs.measured:  # else a reply has used it: its memory is of use
+            measure_passes(self.draft, self.draft_costs, (1, 2), 1, progress, flag)
+            measure_reading(self.draft, self.draft_costs)
 
     def count(self, messages: Sequence[Message], template_kwargs: dict[str, Any]) -> int:
         """Tokens of the rendered prompt."""
         return len(self.target.template.prompt_tokens(messages, template_kwargs))
+
+    def judge(
+        self, messages: Sequence[Message], ids: Sequence[int], kwargs: dict[str, Any], flag: CancelFlag
+    ) -> Judged:
+        """Which tokens of a reply the loaded draft would have guessed (see ``engine.judge``).
+
+        Raises:
+            EngineError: BAD_REQUEST without a draft or for ids that the target does not have; CONTEXT_FULL, CANCELLED.
+        """
+        self._prepare(flag)
+        if self.draft is None:
+            raise EngineError(ErrorCode.BAD_REQUEST, "No draft model is loaded; choose one first.")
+        n_vocab = self.target.context.n_vocab
+        if not ids or min(ids) < 0 or max(ids) >= n_vocab:
+            raise EngineError(ErrorCode.BAD_REQUEST, f"The reply must be token ids from 0 to {n_vocab - 1}.")
+        prompt = self.target.template.prompt_tokens(messages, kwargs)
+        return judge(self.draft, prompt, ids, n_vocab, flag)
 
     def reply(self, request: ReplyRequest, flag: CancelFlag) -> Iterator[ReplyEvent]:
         """One reply, as events; a cancel ends it with a ``Finished`` like any other end.
@@ -159,6 +201,8 @@ class Pair:
                 yield generation.stop()
         self._learn(generation)
         yield generation.finished(self.note(generation))
+        if time.monotonic() - self._kept_at > _KEEP_EVERY:
+            self._keep()
 
     def compare(self, request: ReplyRequest, flag: CancelFlag) -> Iterator[tuple[Side, ReplyEvent] | Comparison]:
         """The same request both ways, from one shared prompt under one seed (see ``engine.compare``)."""
@@ -166,7 +210,8 @@ class Pair:
         yield from compare.compare(self, request)
 
     def close(self) -> None:
-        """Free both models."""
+        """Keep what was learnt, and free both models."""
+        self._keep()
         self.take_offers()
         if self.draft is not None:
             self.draft.close()
@@ -237,11 +282,7 @@ class Pair:
             self.costs,
             lambda: self._rest(start + budget - len(history), len(history) - start),
         )
-        if abs(start - self._measured_at) > 0.25 * max(self._measured_at, 512):
-            self._measured_at = start
-            self.costs.settle()
-            policy.unmeasured = 2
-        if self.target.context.max_rollback == 0:
+        if self.target.context.max_rollback == 0 or self.target.context.exact_rows == 1:
             policy.blocked = self.target.info.truncate_note
         ends = frozenset() if request.ignore_eos else self.target.vocab.eog
         sources = self._sources(rule) if settings.enabled else []
@@ -287,6 +328,35 @@ class Pair:
 
     # -- inside
 
+    def _find_exact(self, progress: Progress, flag: CancelFlag) -> None:
+        """Once for a file, build and setting; then it is known."""
+        known = self._learnt.recall(model_key(self.target)).get("exact_rows") if self._learnt is not None else None
+        if not isinstance(known, int) or not 1 <= known <= self.target.context.max_rows:
+            known = exact_rows(self.target, lambda f: progress("exact", f), flag)
+        self.target.context.exact_rows = known
+        if known == 1:
+            self.target.info = self.target.info.model_copy(
+                update={"truncate_note": "here only one-token passes give plain decoding's text to the bit"}
+            )
+
+    def _recall_draft(self) -> None:
+        if self._learnt is not None and self.draft is not None:
+            self.draft_costs.restore(self._learnt.recall(model_key(self.draft)).get("costs"))
+            self._calibration.restore(self._learnt.recall(pair_key(self.target, self.draft)).get("margins"))
+
+    def _keep(self) -> None:
+        self._kept_at = time.monotonic()
+        if self._learnt is None:
+            return
+        known: dict[str, Any] = {"costs": self.costs.to_json(), "copies": self._copies.to_json()}
+        if self.target.context.exact_rows is not None:
+            known["exact_rows"] = self.target.context.exact_rows
+        figures = {model_key(self.target): known}
+        if self.draft is not None:
+            figures[model_key(self.draft)] = {"costs": self.draft_costs.to_json()}
+            figures[pair_key(self.target, self.draft)] = {"margins": self._calibration.to_json()}
+        self._learnt.keep(figures)
+
     def _prepare(self, flag: CancelFlag) -> None:
         self.take_offers()
         self.target.context.abort_on(flag)
@@ -321,48 +391,3 @@ class Pair:
     def _tell(self, why: str) -> None:
         if why != LAST_TOKEN:
             self._why = why
-
-    def _measure(
-        self, model: LoadedModel, costs: PassCosts, sizes: Sequence[int], progress: Progress, flag: CancelFlag
-    ) -> None:
-        sequence = model.context.sequence()
-        rollback = model.context.max_rollback
-        sizes = [n for n in sizes if rollback is None or n <= max(rollback, 1)]
-        token = model.vocab.bos or 0
-        model.context.abort_on(flag)
-        sequence.clear()
-        sequence.read([token] * 16)
-        deadline = time.perf_counter() + _MEASURE_SECONDS
-        best: dict[int, float] = {}
-        for turn in range(3):
-            for i, n in enumerate(sizes):
-                if turn and time.perf_counter() > deadline:
-                    break
-                began = time.perf_counter()
-                sequence.append([token] * n, n if model is self.target else 1)
-                ms = 1e3 * (time.perf_counter() - began)
-                # the least of few: whatever else the machine does can only add; later passes correct it by medians
-                best[n] = min(ms, best.get(n, ms))
-                if rollback != 0:
-                    sequence.keep(16)
-                progress("measure", (turn * len(sizes) + i + 1) / (3 * len(sizes)))
-        sequence.clear()
-        for n, ms in best.items():
-            costs.observe(n, ms)
-
-    def _measure_reading(self, draft: LoadedModel, flag: CancelFlag) -> None:
-        sequence = draft.context.sequence()
-        began = time.perf_counter()
-        sequence.read([draft.vocab.bos or 0] * 64)
-        self.draft_costs.observe(64, 1e3 * (time.perf_counter() - began))
-        sequence.clear()
-
-
-def _cost_table(target: PassCosts, draft: PassCosts) -> CostTable:
-    known = draft.known
-    return CostTable(
-        target=target.table(),
-        draft_step=draft.at(1) if known else None,
-        draft_prompt_per_token=draft.at(64) / 64 if known else None,
-        measured=target.measured,
-    )

@@ -71,6 +71,7 @@ def private_app(host: Host) -> Starlette:
         Route("/x/events", r.events, methods=["GET"]),
         Route("/x/count", r.count, methods=["POST"]),
         Route("/x/compare", r.compare, methods=["POST"]),
+        Route("/x/judge", r.judge, methods=["POST"]),
         Route("/x/jobs/{job}", r.cancel, methods=["DELETE"]),
     )
 
@@ -169,6 +170,16 @@ class Routes:
         job = self._host.count(messages, kwargs)
         ((tokens, n_ctx),) = await self._watched(request, job, _collect(job.outbox.batches()))
         return Answer({"tokens": tokens, "n_ctx": n_ctx})
+
+    async def judge(self, request: Request) -> Response:
+        """``/x/judge``."""
+        body = await _body(request)
+        job_id = openai.take_job_id(body)
+        messages, kwargs, ids = openai.messages(body), openai.template_kwargs(body), openai.reply_ids(body)
+        await self._host.started()
+        job = self._host.judge(messages, ids, kwargs, job_id)
+        (judged,) = await self._watched(request, job, _collect(job.outbox.batches()))
+        return Answer(dump(judged))
 
     async def compare(self, request: Request) -> Response:
         """``/x/compare``."""

@@ -93,6 +93,13 @@ class Host:
         self._refuse_if_busy()
         return self._submit(self._engine, job, lambda j: self._work.compare(request, j))
 
+    def judge(
+        self, messages: tuple[Message, ...], ids: tuple[int, ...], template_kwargs: dict[str, Any], job: str | None
+    ) -> Job:
+        """What the draft would have guessed of a reply; emits one Judged. Raises as :meth:`reply`."""
+        self._refuse_if_busy()
+        return self._submit(self._engine, job, lambda j: self._work.judge(messages, ids, template_kwargs, j))
+
     def count(self, messages: tuple[Message, ...], template_kwargs: dict[str, Any]) -> Job:
         """Prompt tokens; emits one (tokens, n_ctx)."""
         return self._submit(self._counter, None, lambda j: self._work.count(messages, template_kwargs, j))

@@ -119,6 +119,14 @@ def messages(body: dict[str, Any]) -> tuple[Message, ...]:
     return result
 
 
+def reply_ids(body: dict[str, Any]) -> tuple[int, ...]:
+    """``ids``: a reply as token ids."""
+    raw = body.get("ids")
+    if not isinstance(raw, list) or not raw or not all(type(i) is int and 0 <= i < 2**31 for i in raw):
+        bad("ids must be a list of token ids, at least one.", field="ids")
+    return tuple(raw)
+
+
 def template_kwargs(body: dict[str, Any]) -> dict[str, Any]:
     """``chat_template_kwargs``, or an empty object."""
     value = body.get("chat_template_kwargs") or {}

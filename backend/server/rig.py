@@ -94,9 +94,11 @@ class Rig:
 
     def pair(self, target: TargetModel, draft: DraftModel | None, speculation: Speculation) -> Pair:
         """Put a target and perhaps a draft together."""
+        from backend.engine.learnt import Learnt
         from backend.engine.pair import Pair
+        from backend.library.paths import data_dir
 
-        return Pair(target, draft, speculation)
+        return Pair(target, draft, speculation, Learnt(data_dir() / "learnt.json"))
 
 
 def _log_llama(level: str, text: str) -> None:

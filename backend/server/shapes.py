@@ -61,6 +61,7 @@ def finished_fields(event: Finished) -> dict[str, Any]:
         "ids": list(event.ids),
         "tokenizer": event.tokenizer,
         "note": event.note,
+        "reliability": event.reliability,
     }
 
 

@@ -170,6 +170,10 @@ class Work:
         """Both ways; emits (side, ReplyEvent) and at the end a Comparison."""
         self._run(job, lambda pair: pair.compare(request, job.flag))
 
+    def judge(self, messages: tuple[Message, ...], ids: tuple[int, ...], kwargs: dict[str, Any], job: Job) -> None:
+        """What the draft would have guessed of a reply; emits one Judged."""
+        job.emit(self._need_pair().judge(messages, ids, kwargs, job.flag))
+
     def measure(self, job: Job) -> None:
         """After a swap: take the new draft over if no reply has done so, and time its passes."""
         if (pair := self.pair) is not None:

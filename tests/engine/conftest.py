@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.engine import native
+from tests import tiny
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -18,3 +19,10 @@ def _quiet() -> None:
 @pytest.fixture(scope="session")
 def tiny_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny_files(tiny_dir: Path) -> tuple[Path, Path]:
+    """A random target, and a draft that agrees with it now and then."""
+    target = tiny.tiny_llama(tiny_dir / "pair-target.gguf")
+    return target, tiny.tiny_llama(tiny_dir / "pair-draft.gguf", noise=0.3)

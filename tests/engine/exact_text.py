@@ -16,6 +16,7 @@ import pytest
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
+from backend.engine.exact import exact_rows
 from backend.engine.pair import Pair
 from backend.protocol import Message, Sampling, Speculation
 from tests import tiny
@@ -47,6 +48,10 @@ def smol(smollm2: Path) -> Iterator[Pair]:
 def test_this_is_the_exact_library() -> None:
     assert "tandem-exact" in os.environ["LLAMA_CPP_LIB_PATH"]
     assert os.environ["LLAMA_CPP_LIB_PATH"] in llama_cpp.llama_cpp._lib._name
+
+
+def test_strict_mode_finds_that_here_every_size_is_exact(smol: Pair) -> None:
+    assert exact_rows(smol.target, lambda _: None, CancelFlag()) == 16
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)

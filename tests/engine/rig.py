@@ -13,6 +13,7 @@ import numpy as np
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Sequence as TokenSequence
+from backend.engine.learnt import Learnt
 from backend.engine.load import LoadedModel, load_draft, load_target
 from backend.engine.pair import Pair
 from backend.protocol import (
@@ -59,11 +60,11 @@ def loaded(path: Path, **more: Any) -> Iterator[LoadedModel]:
 
 
 @contextmanager
-def pair(target: Path, draft: Path | None = None, **more: Any) -> Iterator[Pair]:
+def pair(target: Path, draft: Path | None = None, learnt: Learnt | None = None, **more: Any) -> Iterator[Pair]:
     """A measured pair for the length of a with block."""
     model = load(target, **more)
     small = load_draft(draft, draft.stem, options(**more), model, quietly, CancelFlag()) if draft else None
-    both = Pair(model, small)
+    both = Pair(model, small, learnt=learnt)
     try:
         both.measure(quietly, CancelFlag())
         yield both

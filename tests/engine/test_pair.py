@@ -53,13 +53,6 @@ def _clean(request: pytest.FixtureRequest) -> None:
         both.speculation = Speculation()
 
 
-@pytest.fixture(scope="module")
-def tiny_files(tiny_dir: Path) -> tuple[Path, Path]:
-    """A random target, and a draft that agrees with it now and then."""
-    target = tiny.tiny_llama(tiny_dir / "pair-target.gguf")
-    return target, tiny.tiny_llama(tiny_dir / "pair-draft.gguf", noise=0.3)
-
-
 @pytest.fixture
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Context, int, int]]:
     """Every pass: context, position of its first token, tokens."""

@@ -198,6 +198,16 @@ def test_count(loaded: Worker) -> None:
     assert counted == {"tokens": answer["usage"]["prompt_tokens"], "n_ctx": 8192}
 
 
+def test_judging_a_reply_needs_a_draft_and_ids(loaded: Worker) -> None:
+    asked = {"messages": chat(COUNT)["messages"]}
+    assert loaded.ask("POST", "/x/judge", asked)[0] == 400
+    for wrong in ([], [1.5], ["1"], [-1], [True], 3):
+        assert loaded.ask("POST", "/x/judge", asked | {"ids": wrong})[0] == 400
+    if loaded.json("GET", "/x/state")["draft"] is not None:
+        answer = loaded.json("POST", "/x/judge", asked | {"ids": [1, 2, 3]})
+        assert len(answer["hits"]) == 3
+
+
 # -- one engine, several clients
 
 

@@ -334,6 +334,34 @@ def test_managed_starts_by_itself_and_close_ends_the_worker(tandem_home: Path) -
     assert asyncio.run(main()) == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_engine_that_hangs_is_said_and_can_be_restarted(tandem_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped, not dead: no connection ends, and only the silence tells."""
+    monkeypatch.setattr("backend.client.remote.SILENCE", 4.0)
+
+    async def talk() -> str:
+        supervisor = Supervisor(env={"TANDEM_HOME": str(tandem_home)})
+        engine = ManagedEngine(supervisor)
+        try:
+            heard = asyncio.create_task(last(engine.events()))
+            await engine.state()
+            assert supervisor.endpoint is not None
+            pid = supervisor.endpoint.pid
+            os.kill(pid, signal.SIGSTOP)
+            with pytest.raises(EngineError) as caught:
+                await asyncio.wait_for(heard, 15)
+            assert caught.value.code == "worker_gone"
+            await engine.restart()
+            assert supervisor.endpoint is not None
+            assert supervisor.endpoint.pid != pid
+            assert isinstance(await engine.state(), State)
+            return caught.value.message
+        finally:
+            await engine.close()
+
+    assert "no sign of life" in asyncio.run(talk())
+
+
 # -- the public listener
 
 

@@ -1,0 +1,72 @@
+"""Which passes give the bits of one-token decoding: the ground that strict mode stands on.
+
+Kernels are chosen by batch size and sum in different orders, so a token's logits depend on how many tokens were decoded
+with it. But up to some size they may not: that is found out here, on this file, build and setting, by decoding the same
+tokens one by one and in batches, and comparing every row bit by bit. What is written into the KV cache is compared too,
+as later rows depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from backend.engine.cancel import CancelFlag
+from backend.engine.context import Sequence
+from backend.engine.load import LoadedModel
+from backend.sampling.chain import Row
+
+_TOKENS = 48
+_LARGEST = 16
+_LENGTHS = (16, 640)
+"""Tokens held before: a short context, and one in which attention over the cache may be split."""
+
+
+def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: CancelFlag) -> int:
+    """The largest m so that passes of 1, 2, … m tokens all give the bits of one-token passes; clears the memory.
+
+    Raises:
+        EngineError: CANCELLED.
+    """
+    context = model.context
+    if context.max_rollback is not None:
+        return 1  # the cache cannot be put back for a second try
+    sequence = context.sequence()
+    context.abort_on(flag)
+    most = min(_LARGEST, context.max_rows)
+    lengths = [n for n in _LENGTHS if n + _TOKENS <= context.n_ctx] or [max(1, context.n_ctx - _TOKENS)]
+    try:
+        for done, length in enumerate(lengths):
+            sequence.clear()
+            sequence.read(_text(model, length))
+            most = _agreeing(sequence, _text(model, _TOKENS, start=length), most)
+            progress((done + 1) / len(lengths))
+            if most == 1:
+                break
+    finally:
+        sequence.clear()
+    return most
+
+
+def _agreeing(sequence: Sequence, tokens: list[int], most: int) -> int:
+    """The largest size up to ``most`` so that it and all below agree with single tokens after what is held."""
+    held = sequence.length
+    singles = [sequence.decode([token])[0].copy() for token in tokens]
+    for size in range(2, most + 1):
+        sequence.truncate(held)
+        for i in range(0, len(tokens) - size + 1, size):
+            rows = sequence.decode(tokens[i : i + size])
+            if any(not _same_bits(row, single) for row, single in zip(rows, singles[i : i + size], strict=True)):
+                return size - 1
+    return most
+
+
+def _same_bits(a: Row, b: Row) -> bool:
+    return bool(np.array_equal(a.view(np.uint32), b.view(np.uint32)))
+
+
+def _text(model: LoadedModel, n: int, start: int = 0) -> list[int]:
+    """``n`` different ids that every vocabulary has; which ones does not matter, as long as rows are not all alike."""
+    most = model.context.n_vocab
+    return [(start * 31 + 7 * i * i + 101 * i + 11) % most for i in range(n)]

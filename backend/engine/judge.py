@@ -1,0 +1,62 @@
+"""Would this draft have said what the target said? Teacher-forcing over a reply that exists already.
+
+The draft reads prompt and reply once, with a row at every token of the reply; where its top choice is the reply's next
+token, it would have been accepted (greedily), whatever came before: a token is only ever drafted after the reply's own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from backend.engine.cancel import CancelFlag
+from backend.engine.load import LoadedModel
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import Judged
+
+
+def judge(draft: LoadedModel, prompt: Sequence[int], reply: Sequence[int], n_vocab: int, flag: CancelFlag) -> Judged:
+    """Which tokens of ``reply`` the draft would have proposed.
+
+    Args:
+        draft: its memory is used, and forgotten afterwards.
+        prompt: the rendered prompt, at least one token.
+        reply: token ids, at least one.
+        n_vocab: of the target; the draft proposes nothing beyond it.
+        flag: stops it.
+
+    Raises:
+        EngineError: CONTEXT_FULL when both do not fit, CANCELLED.
+    """
+    context = draft.context
+    if len(prompt) + len(reply) > context.n_ctx:
+        raise EngineError(
+            ErrorCode.CONTEXT_FULL,
+            f"Prompt and reply are {len(prompt) + len(reply):,} tokens long; the draft's context holds "
+            f"{context.n_ctx:,}.",
+        )
+    width = min(n_vocab, context.n_vocab)
+    known = next((i for i, token in enumerate([*prompt, *reply]) if token >= context.n_vocab), len(prompt) + len(reply))
+    context.abort_on(flag)
+    sequence = context.sequence()
+    sequence.clear()
+    began = time.perf_counter()
+    hits: list[bool] = []
+    try:
+        if known >= len(prompt):
+            hits.append(int(sequence.read(prompt)[-1][:width].argmax()) == reply[0])
+            fed = reply[: max(0, min(len(reply) - 1, known - len(prompt)))]
+            for i in range(0, len(fed), context.max_rows):
+                part = fed[i : i + context.max_rows]
+                best = np.argmax(sequence.decode(part)[:, :width], axis=1)
+                hits += [int(said) == meant for said, meant in zip(best, reply[i + 1 :], strict=False)]
+    finally:
+        sequence.clear()
+    hits += [False] * (len(reply) - len(hits))  # after a token that the draft does not have it sits out
+    return Judged(
+        draft=draft.info.id,
+        hits="".join("1" if hit else "0" for hit in hits),
+        ms=1e3 * (time.perf_counter() - began),
+    )

@@ -1,0 +1,74 @@
+"""What was learnt about a pair on this machine, kept between runs in ``learnt.json``.
+
+Pass costs belong to everything that decides them (file, where its layers are, threads, KV type, flash attention, build
+and CPU), acceptance to the pair. Stored figures are only a start: what is measured in this run replaces them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+from backend.engine.devices import engine_line
+from backend.engine.load import LoadedModel
+from backend.errors import EngineError
+from backend.library.jsonfile import read_json, write_json
+
+log = logging.getLogger(__name__)
+_KEPT = 64
+"""Entries, the latest used."""
+_FORMAT = 1
+
+
+class Learnt:
+    """The file.
+
+    Args:
+        path: of the JSON file; need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def recall(self, key: str) -> dict[str, Any]:
+        """What :meth:`keep` was given for this key; empty when there is nothing."""
+        entry = self._entries().get(key)
+        return entry if isinstance(entry, dict) else {}
+
+    def keep(self, learnt: dict[str, dict[str, Any]]) -> None:
+        """Remember key -> figures. A disk that refuses costs the memory, never the reply."""
+        entries = self._entries()
+        for key, figures in learnt.items():
+            entries.pop(key, None)
+            entries[key] = figures | {"used": int(time.time())}
+        try:
+            write_json(self._path, {"format": _FORMAT, "entries": dict(list(entries.items())[-_KEPT:])})
+        except EngineError as error:
+            log.warning("what was learnt is not kept: %s", error)
+
+    def _entries(self) -> dict[str, Any]:
+        stored = read_json(self._path)
+        entries = stored.get("entries") if stored.get("format") == _FORMAT else None
+        return entries if isinstance(entries, dict) else {}
+
+
+def model_key(model: LoadedModel) -> str:
+    """Names all that a pass over this model costs by."""
+    info, context = model.info, model.context
+    return _digest(
+        *(info.file, info.size, info.n_params, info.quant, info.gpu_layers),
+        *(context.kind, context.threads, engine_line(), platform.processor() or platform.machine()),
+    )
+
+
+def pair_key(target: LoadedModel, draft: LoadedModel) -> str:
+    """Names a pair: how often this draft's tokens stand."""
+    return _digest(*((m.info.file, m.info.size, m.info.quant) for m in (target, draft)))
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]

@@ -1,0 +1,66 @@
+"""Measuring passes at load, within a second and a half; replies measure on from there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from backend.engine.cancel import CancelFlag
+from backend.engine.load import LoadedModel, Progress
+from backend.protocol import CostTable
+from backend.speculation.cost import PassCosts
+
+_SECONDS = 1.5
+_HELD = 16
+"""Tokens in memory while measuring."""
+_READING = 64
+
+
+def measure_passes(
+    model: LoadedModel, costs: PassCosts, sizes: Sequence[int], rows: int, progress: Progress, flag: CancelFlag
+) -> None:
+    """Time up to three passes of each size, with ``rows`` logits rows (0 = one for every token); clears the memory."""
+    sequence = model.context.sequence()
+    rollback = model.context.max_rollback
+    sizes = [n for n in sizes if rollback is None or n <= max(rollback, 1)]
+    token = model.vocab.bos or 0
+    model.context.abort_on(flag)
+    sequence.clear()
+    sequence.read([token] * _HELD)
+    deadline = time.perf_counter() + _SECONDS
+    best: dict[int, float] = {}
+    for turn in range(3):
+        for i, n in enumerate(sizes):
+            if turn and time.perf_counter() > deadline:
+                break
+            began = time.perf_counter()
+            sequence.append([token] * n, rows or n)
+            ms = 1e3 * (time.perf_counter() - began)
+            # the least of few: whatever else the machine does can only add; later passes correct it by medians
+            best[n] = min(ms, best.get(n, ms))
+            if rollback != 0:
+                sequence.keep(_HELD)
+            progress("measure", (turn * len(sizes) + i + 1) / (3 * len(sizes)))
+    sequence.clear()
+    for n, ms in best.items():
+        costs.observe(n, ms)
+
+
+def measure_reading(draft: LoadedModel, costs: PassCosts) -> None:
+    """Time a slice of a prompt; clears the draft's memory."""
+    sequence = draft.context.sequence()
+    began = time.perf_counter()
+    sequence.read([draft.vocab.bos or 0] * _READING)
+    costs.observe(_READING, 1e3 * (time.perf_counter() - began))
+    sequence.clear()
+
+
+def cost_table(target: PassCosts, draft: PassCosts) -> CostTable:
+    """What the window shows of both."""
+    known = draft.known
+    return CostTable(
+        target=target.table(),
+        draft_step=draft.at(1) if known else None,
+        draft_prompt_per_token=draft.at(_READING) / _READING if known else None,
+        measured=target.measured,
+    )

@@ -22,6 +22,7 @@ from backend.text import one_line
 _COMMANDS = {
     "chat": ("backend.cli_chat", "chat in this terminal, or answer one prompt"),
     "bench": ("backend.cli_bench", "measure ways of decoding side by side"),
+    "tune": ("backend.cli_tune", "which draft pays on prompts like yours"),
     "demo": ("backend.cli_demo", "three prompts with and without speculation"),
     "models": ("backend.cli_models", "list, get, add and requantize models"),
     "doctor": ("backend.cli_doctor", "what works here and what does not"),

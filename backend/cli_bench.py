@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ from backend.bench.modes import parse_modes
 from backend.bench.peers import Peer, parse_peer
 from backend.bench.report import Divergence, divergences, summarise, table
 from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
-from backend.bench.workloads import Prompt, load_prompts
+from backend.bench.sweep import Best, best_fixed, sweep_modes
+from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.cli import complain, version
 from backend.cli_pair import add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import Sampling, State
+from backend.protocol import CostTable, Sampling, State
 from backend.wire import to_bytes
 
 _INTERRUPTED = 130
@@ -36,8 +38,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "rule, #2 makes another mode of the same (plain,plain#2 states the noise). See docs/benchmarks.md.",
     )
     add_pair_options(bench)
-    bench.add_argument("--prompts", type=Path, required=True, metavar="FILE", help="JSON Lines: id, category, turns")
-    bench.add_argument("--max-tokens", type=whole(2), default=64, metavar="N", help="tokens a reply (default: 64)")
+    asked = bench.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--prompts", type=Path, metavar="FILE", help="JSON Lines: id, category, turns")
+    asked.add_argument(
+        "--workload", choices=sorted(WORKLOADS), help="built-in prompts; three: refactor, explain, tell a story"
+    )
+    bench.add_argument(
+        "--max-tokens", type=whole(2), metavar="N", help="tokens a reply (default: 64; of a workload 256)"
+    )
     bench.add_argument("--modes", default="plain,auto", help="comma-separated (default: plain,auto)")
     bench.add_argument("--repeats", type=whole(1), default=1, metavar="R", help="rounds over all prompts (default: 1)")
     bench.add_argument("--temperature", type=temperature, default=0.0, metavar="T", help="default: 0, greedy")
@@ -52,27 +60,34 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="NAME=URL",
         help="another server in the same run; may be repeated",
     )
+    bench.add_argument("--sweep", action="store_true", help="add every fixed length and name the best of each category")
     bench.add_argument("--json", type=Path, metavar="OUT", help="write every run to this file")
+    bench.add_argument("--html", type=Path, metavar="OUT", help="write the report as a page with plots")
     bench.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """The command."""
-    prompts = _limited(load_prompts(args.prompts), args.limit)
+    prompts = _limited(WORKLOADS[args.workload] if args.workload else load_prompts(args.prompts), args.limit)
+    args.max_tokens = args.max_tokens or (256 if args.workload else 64)
     choice = choose_pair(args.target, args.draft)
     modes = parse_modes(args.modes, has_draft=choice.draft is not None, rule=args.rule)
+    if args.sweep:
+        known = {mode.name for mode in modes}
+        modes += [mode for mode in sweep_modes(choice.draft is not None, args.rule) if mode.name not in known]
     peers = [parse_peer(text, args.max_tokens, args.ignore_eos) for text in args.peer]
     names = [mode.name for mode in modes] + [peer.name for peer in peers]
     if len(set(names)) < len(names):
         raise EngineError(ErrorCode.BAD_REQUEST, "A peer has the name of another mode; give each a name of its own.")
-    if args.json is not None:
-        _check_writable(args.json)
+    for path in (args.json, args.html):
+        if path is not None:
+            _check_writable(path)
     for note in choice.notes:
         complain(note)
     sampling = Sampling(temperature=args.temperature, seed=args.seed)
     runs: list[Run] = []
     code = 0
-    with Session(choice.files) as session:
+    with Session(choice.files, strict=args.strict) as session:
         state = session.load(choice.load_request(load_options(args)))
         own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
         try:
@@ -82,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
                 raise
             code = _INTERRUPTED
         finally:  # however it ended, what was measured so far is worth keeping
-            _keep(args, state, runs)
+            _keep(args, _latest(session, state), runs)
     return code
 
 
@@ -91,8 +106,42 @@ def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> None:
     try:
         if args.json is not None:
             _write(args.json, to_bytes(_report(args, state, runs)))
+        if args.html is not None and runs:
+            from backend.bench.html import page  # matplotlib takes a second to import
+
+            _write(
+                args.html,
+                page(runs, _facts(args, state), (state.cost or CostTable()).target, _best(args, runs)).encode(),
+            )
     finally:  # a disk that filled up meanwhile must not take the table too
-        _show(runs)
+        _show(runs, _best(args, runs))
+
+
+def _latest(session: Session, state: State) -> State:
+    """With the costs as measured by now, if the worker still answers."""
+    try:
+        return session.run(session.client.state())
+    except EngineError:
+        return state
+
+
+def _best(args: argparse.Namespace, runs: Sequence[Run]) -> list[Best]:
+    return best_fixed(runs, [mode.name for mode in sweep_modes(True)]) if args.sweep else []
+
+
+def _facts(args: argparse.Namespace, state: State) -> dict[str, object]:
+    return {
+        "Target": f"{state.target.name}, {state.target.quant}" if state.target else "-",
+        "Draft": f"{state.draft.name}, {state.draft.quant}" if state.draft else "-",
+        "Engine": state.engine,
+        "Threads": state.threads,
+        "Prompts": args.workload or args.prompts.name,
+        "Tokens a reply": args.max_tokens,
+        "Temperature": args.temperature,
+        "Repeats": args.repeats,
+        "Tandem": version(),
+        "Measured": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+    }
 
 
 def _write(path: Path, report: bytes) -> None:
@@ -131,11 +180,18 @@ async def _measure(
                 await peer.close()
 
 
-def _show(runs: Sequence[Run]) -> None:
+def _show(runs: Sequence[Run], best: Sequence[Best]) -> None:
     if not runs:
         return
     for line in table(summarise(runs)):
         print(line)
+    if best:
+        print("\nThe best fixed length, picked on one half of the measurements and compared on the other:")
+    for b in best:
+        print(
+            f"  {b.category}: {b.mode} {b.over_plain or '-'}, auto {b.auto_over_plain or '-'}, "
+            f"auto / best {b.auto_over_best or '-'}"
+        )
     found = divergences(runs)
     if found:
         print("\nReplies that differ from plain's, and the lead of either token over its second best there:")
@@ -167,7 +223,8 @@ def _report(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> dict
             "target": state.target.model_dump() if state.target else None,
             "draft": state.draft.model_dump() if state.draft else None,
             "options": {
-                "prompts": args.prompts.name,
+                "prompts": args.workload or args.prompts.name,
+                "sweep": args.sweep,
                 "max_tokens": args.max_tokens,
                 "modes": args.modes,
                 "repeats": args.repeats,
@@ -179,6 +236,8 @@ def _report(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> dict
             },
         },
         "summary": [asdict(row) for row in summarise(runs)] if runs else [],
+        "best_fixed": [asdict(b) for b in _best(args, runs)],
+        "costs": (state.cost or CostTable()).model_dump(),
         "differences": [asdict(d) for d in divergences(runs)],
     }
 
@@ -204,7 +263,7 @@ def _check_writable(path: Path) -> None:
 def _not_writable(path: Path, error: OSError) -> EngineError:
     return EngineError(
         ErrorCode.NOT_WRITABLE,
-        f"The file {path} cannot be written ({error.strerror}); choose another place with --json.",
+        f"The file {path} cannot be written ({error.strerror}); choose another place.",
         {"path": str(path)},
     )
 

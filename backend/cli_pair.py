@@ -42,14 +42,16 @@ class PairChoice:
         return LoadRequest(target=self.target, draft=self.draft, options=options)
 
 
-def add_pair_options(parser: argparse.ArgumentParser) -> None:
-    """``--target``, ``--draft`` and where they go in memory."""
+def add_pair_options(parser: argparse.ArgumentParser, *, draft: bool = True) -> None:
+    """``--target``, ``--draft`` (where one is meant) and where they go in memory."""
     parser.add_argument("--target", metavar="ID|PATH", help="the model that answers (default: the starter target)")
-    parser.add_argument("--draft", metavar="ID|PATH|lookup|none", help="default: one that fits, if it is here")
+    if draft:
+        parser.add_argument("--draft", metavar="ID|PATH|lookup|none", help="default: one that fits, if it is here")
     parser.add_argument("--gpu-layers", type=whole(0), metavar="N", help="target layers on the GPU (default: all)")
     parser.add_argument("--draft-gpu-layers", type=whole(0), metavar="N", help="draft layers on the GPU")
     parser.add_argument("--context", type=whole(64, 4_194_304), metavar="N", help="context in tokens (default: 8192)")
     parser.add_argument("--threads", type=whole(1, 1024), metavar="N", help="CPU threads (default: physical cores)")
+    parser.add_argument("--strict", action="store_true", help="only passes that give plain decoding's text to the bit")
 
 
 def load_options(args: argparse.Namespace) -> LoadOptions:
@@ -59,6 +61,7 @@ def load_options(args: argparse.Namespace) -> LoadOptions:
         gpu_layers=args.gpu_layers,
         draft_gpu_layers=args.draft_gpu_layers,
         threads=args.threads,
+        strict=args.strict,
     )
 
 

@@ -16,8 +16,10 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from backend.bench.runner import new_job
+from backend.cli import complain
 from backend.client import ManagedEngine
 from backend.errors import EngineError, ErrorCode
+from backend.library.paths import exact_library
 from backend.protocol import DraftRequest, LoadProgress, LoadRequest, State
 from backend.supervisor import Supervisor
 
@@ -29,7 +31,8 @@ _TWICE = 1.0
 """Seconds between two presses that mean: leave."""
 _PATIENCE = 4.0
 """Seconds that the engine may take to hear of a stop, or to end, before the person is told what it waits for."""
-_PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing", "measure": "measuring"}
+_PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing"}
+_PHASES |= {"exact": "finding which passes are exact", "measure": "measuring"}
 
 
 class Session:
@@ -37,11 +40,15 @@ class Session:
 
     Args:
         files: models given as paths, by id.
+        strict: with the engine's exact library, where there is one.
     """
 
-    def __init__(self, files: Mapping[str, Path] | None = None) -> None:
+    def __init__(self, files: Mapping[str, Path] | None = None, *, strict: bool = False) -> None:
         self.files = dict(files or {})
-        self.client = ManagedEngine(Supervisor(models=self.files))
+        library = exact_library() if strict else None
+        self.client = ManagedEngine(
+            Supervisor(models=self.files, env={"LLAMA_CPP_LIB_PATH": str(library)} if library else None)
+        )
         self._runner = asyncio.Runner()
         self._pressed = 0.0
 
@@ -69,6 +76,8 @@ class Session:
         state = self._follow(lambda job: self.client.load(request, job))
         if request.draft is not None and state.draft is None:
             raise EngineError(ErrorCode.DRAFT_FAILED, state.draft_note or f"The draft {request.draft} did not load.")
+        if state.exact_rows is not None:
+            complain(_strict_note(state.exact_rows))
         return state
 
     def restart(self) -> None:
@@ -136,6 +145,12 @@ class Session:
                 for one in stops:
                     one.cancel()
             await asyncio.gather(*stops, return_exceptions=True)
+
+
+def _strict_note(exact_rows: int) -> str:
+    if exact_rows == 1:
+        return "Strict: here only one-token passes are exact, so nothing is drafted."
+    return f"Strict: passes of up to {exact_rows} tokens are exact here."
 
 
 async def _told(stop: Stop) -> None:

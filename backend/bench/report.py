@@ -21,6 +21,18 @@ Figures = NDArray[np.float64]
 ALL = "all"
 _SAMPLES = 2000
 _INTERVAL = (2.5, 97.5)
+_HEAD = [
+    "category",
+    "mode",
+    "tokens",
+    "tok/s",
+    "generation ×",
+    "request ×",
+    "accepted",
+    "tok/pass",
+    "equal",
+    "margin",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +154,22 @@ def ratio(figures: Figures, samples: int = _SAMPLES, seed: int = 0) -> Ratio | N
     return Ratio(value, float(low), float(high))
 
 
+def compare(runs: Sequence[Run], base: str, other: str, seed: int = 0) -> Ratio | None:
+    """How many times as fast ``other`` generates as ``base``, over the cells that both have."""
+    by_cell = {_cell(run): run for run in runs if run.mode == base}
+    pairs = [(by_cell[_cell(run)], run) for run in runs if run.mode == other and _cell(run) in by_cell]
+    return _ratio([_generation(a, b) for a, b in pairs], seed)
+
+
+def table_cells(rows: Sequence[Row]) -> list[list[str]]:
+    """Head and rows as texts."""
+    return [_HEAD, *(_cells(row) for row in rows)]
+
+
 def table(rows: Sequence[Row]) -> list[str]:
     """The rows as lines of text."""
-    head = [
-        "category",
-        "mode",
-        "tokens",
-        "tok/s",
-        "generation ×",
-        "request ×",
-        "accepted",
-        "tok/pass",
-        "equal",
-        "margin",
-    ]
-    cells = [head, *(_cells(row) for row in rows)]
-    widths = [max(len(line[n]) for line in cells) for n in range(len(head))]
+    cells = table_cells(rows)
+    widths = [max(len(line[n]) for line in cells) for n in range(len(_HEAD))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells]
     for n in range(len(rows) - 1, 0, -1):
         if rows[n].category != rows[n - 1].category:
@@ -172,7 +184,7 @@ def _row(category: str, mode: str, own: list[Run], plain: list[Run], seed: int) 
     timings = [run.timings for run in own]
     passes, verified = sum(t.passes for t in timings), sum(t.draft_n for t in timings)
     tokens, ms = sum(_steps(run) for run in own), sum(t.predicted_ms for t in timings)
-    generation = [(p.timings.predicted_ms, _steps(p), r.timings.predicted_ms, _steps(r)) for p, r in pairs]
+    generation = [_generation(p, run) for p, run in pairs]
     request = [
         (p.timings.request_ms, p.timings.predicted_n, r.timings.request_ms, r.timings.predicted_n) for p, r in pairs
     ]
@@ -189,6 +201,10 @@ def _row(category: str, mode: str, own: list[Run], plain: list[Run], seed: int) 
         compared=len(pairs),
         worst_margin=max((d.worst for d in found if d.worst is not None), default=None),
     )
+
+
+def _generation(base: Run, other: Run) -> tuple[float, int, float, int]:
+    return base.timings.predicted_ms, _steps(base), other.timings.predicted_ms, _steps(other)
 
 
 def _ratio(cells: list[tuple[float, int, float, int]], seed: int) -> Ratio | None:

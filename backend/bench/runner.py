@@ -37,6 +37,7 @@ class Run:
     margins: list[float | None] = field(default_factory=list)
     finish_reason: str = ""
     note: str = ""
+    reliability: dict[str, tuple[tuple[int, float, int], ...]] = field(default_factory=dict)
     wall_ms: float = 0.0
     """From sending the request to its end, as the client sees it."""
     own: bool = True
@@ -73,6 +74,7 @@ class Run:
             "decode_ms": t.decode_ms,
             "plain_ms": t.plain_ms,
             "by_source": t.by_source,
+            "reliability": self.reliability,
         }
 
 
@@ -156,6 +158,7 @@ async def collect(events: AsyncIterator[ReplyEvent], mode: str, prompt: Prompt, 
                     margins=margins,
                     finish_reason=event.reason,
                     note=event.note,
+                    reliability=event.reliability,
                     wall_ms=1e3 * (time.perf_counter() - began),
                 )
     except EngineError as error:

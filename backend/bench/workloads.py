@@ -108,3 +108,71 @@ DEMO = (
     ),
 )
 """An edit repeats its input, so drafts hold; a story is new at every word, so they do not."""
+
+_CSHARP = """\
+```csharp
+public class OrderService
+{
+    private readonly HttpClient _client;
+    private readonly IOrderStore _store;
+
+    public OrderService(HttpClient client, IOrderStore store)
+    {
+        _client = client;
+        _store = store;
+    }
+
+    public Order Load(int id)
+    {
+        var cached = _store.Find(id);
+        if (cached != null)
+        {
+            return cached;
+        }
+        var json = _client.GetStringAsync($"/orders/{id}").Result;
+        var order = JsonSerializer.Deserialize<Order>(json);
+        _store.Save(order);
+        return order;
+    }
+
+    public decimal Total(IEnumerable<int> ids)
+    {
+        decimal sum = 0;
+        foreach (var id in ids)
+        {
+            sum += Load(id).Amount;
+        }
+        return sum;
+    }
+}
+```"""
+
+_SQL = """\
+```sql
+WITH monthly AS (
+    SELECT c.region, date_trunc('month', o.placed_at) AS month, SUM(o.amount) AS revenue
+    FROM orders AS o
+    JOIN customers AS c ON c.id = o.customer_id
+    WHERE o.status <> 'cancelled'
+    GROUP BY c.region, date_trunc('month', o.placed_at)
+)
+SELECT region, month, revenue,
+       revenue - LAG(revenue) OVER (PARTITION BY region ORDER BY month) AS change,
+       RANK() OVER (PARTITION BY month ORDER BY revenue DESC) AS place
+FROM monthly
+ORDER BY month, place;
+```"""
+
+THREE = (
+    Prompt(
+        "async",
+        "refactor",
+        "Make this class asynchronous: Load and Total become async methods that take a CancellationToken, and nothing "
+        f"blocks. Answer with the whole class.\n\n{_CSHARP}",
+    ),
+    Prompt("sql", "explain", f"Explain step by step what this query returns.\n\n{_SQL}"),
+    Prompt("story", "story", "Write a short story about a clockmaker whose clocks run backwards."),
+)
+"""``--workload three``: much to copy, something to quote, nothing to copy."""
+
+WORKLOADS = {"three": THREE}

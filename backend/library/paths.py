@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -47,6 +48,12 @@ def models_dir() -> Path:
     if override:
         return Path(override).expanduser()
     return platformdirs.user_cache_path(_APP, appauthor=False) / "models"
+
+
+def exact_library() -> Path | None:
+    """The CPU library whose results do not depend on the batch size, if the set-up has built it."""
+    folder = Path(sys.prefix) / "tandem-exact" / "lib"
+    return folder if folder.is_dir() else None
 
 
 def writable(folder: Path) -> Path:

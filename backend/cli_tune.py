@@ -1,0 +1,111 @@
+"""``tandem tune``: which draft would have helped most with replies like these."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.bench.runner import new_job, reply_request
+from backend.bench.tune import Forecast, forecast
+from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
+from backend.cli import complain
+from backend.cli_chat import ask
+from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_session import Session
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import CostTable, Message, Sampling, Speculation
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    messages: tuple[Message, ...]
+    ids: tuple[int, ...]
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``tune``."""
+    tune = subparsers.add_parser(
+        "tune",
+        help="which draft pays on prompts like yours",
+        epilog="The target answers each prompt once; each draft then reads the answers and is told by how many of "
+        "their tokens it would have guessed. Nothing is generated with a draft.",
+    )
+    add_pair_options(tune, draft=False)
+    tune.add_argument("--drafts", metavar="A,B,…", help="ids or files (default: every draft here that fits)")
+    tune.add_argument("--prompts", type=Path, metavar="FILE", help="JSON Lines: id, category, turns (default: three)")
+    tune.add_argument("--limit", type=whole(1), metavar="N", help="only the first N prompts")
+    tune.add_argument("--max-tokens", type=whole(2), default=128, metavar="N", help="tokens a reply (default: 128)")
+    tune.add_argument("--temperature", type=temperature, default=0.0, metavar="T", help="default: 0, greedy")
+    tune.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The command."""
+    prompts = (load_prompts(args.prompts) if args.prompts else list(WORKLOADS["three"]))[: args.limit]
+    first = choose_pair(args.target, "lookup")
+    if not args.drafts and first.files:
+        raise EngineError(ErrorCode.BAD_REQUEST, "The target is a file, so the drafts must be named with --drafts.")
+    names = args.drafts.split(",") if args.drafts else fitting(first.target)
+    choices = [choose_pair(args.target, name.strip()) for name in names if name.strip()]
+    if not choices:
+        raise EngineError(ErrorCode.BAD_REQUEST, "No draft model that fits is here; name some with --drafts.")
+    files = _files([first, *choices])
+    found: list[Forecast] = []
+    with Session(files, strict=args.strict) as session:
+        session.load(first.load_request(load_options(args)))
+        complain(f"The target answers {len(prompts)} prompts …")
+        replies = [_answer(session, prompt, args) for prompt in prompts]
+        for choice in choices:
+            assert choice.draft is not None
+            complain(f"{choice.draft} reads them …")
+            found.append(_try(session, choice.draft, replies))
+    for line in table(found):
+        print(line)
+    return 0
+
+
+def _files(choices: Sequence[PairChoice]) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for name, path in (pair for choice in choices for pair in choice.files.items()):
+        if files.setdefault(name, path) != path:
+            raise EngineError(ErrorCode.BAD_REQUEST, f"{files[name]} and {path} have the same name; rename one.")
+    return files
+
+
+def fitting(target: str) -> list[str]:
+    """Ids of the drafts here that fit the target, in the library's order."""
+    from backend.library.library import Library
+    from backend.library.pairing import drafts_for
+
+    library = Library()
+    choices = drafts_for(library.find(target), library.models())
+    return [c.model.id for c in choices if c.fits and c.model.installed and not c.warning]
+
+
+def _answer(session: Session, prompt: Prompt, args: argparse.Namespace) -> _Reply:
+    sampling = Sampling(temperature=args.temperature, seed=0)
+    request = reply_request(prompt, sampling, args.max_tokens, False, Speculation(source="lookup"))
+    _, end = ask(session, request, lambda _: None)
+    if end.reason == "cancelled":
+        raise EngineError(ErrorCode.CANCELLED, "Stopped.")
+    return _Reply(request.messages, end.ids)
+
+
+def _try(session: Session, draft: str, replies: Sequence[_Reply]) -> Forecast:
+    state = session.set_draft(draft)
+    judged = [session.run(session.client.judge(one.messages, one.ids, new_job())) for one in replies if one.ids]
+    state = session.run(session.client.state())
+    return forecast(draft, [one.hits for one in judged], state.cost or CostTable())
+
+
+def table(found: Sequence[Forecast]) -> list[str]:
+    """One line a draft, the most promising first."""
+    lines = [f"{'draft':32}  {'tokens':>6}  {'accepted':>8}  {'step':>5}  {'best length':>11}  speed-up"]
+    for one in sorted(found, key=lambda f: -f.speedup):
+        best = str(one.best) if one.best else "none"
+        lines.append(
+            f"{one.draft:32}  {one.tokens:6d}  {one.acceptance:8.1%}  {one.step:5.2f}  {best:>11}  {one.speedup:.2f}×"
+        )
+    return [*lines, "Accepted: of the replies' tokens, the draft's first guess. Step: a draft token, in plain passes."]

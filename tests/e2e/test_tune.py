@@ -1,0 +1,88 @@
+"""``tandem tune`` and ``tandem bench --sweep --html`` as a person runs them, over tiny models with random weights."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import tiny_gemma3, tiny_llama
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tandem(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "backend.cli", *args],
+        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    tiny_llama(folder / "target.gguf", n_ctx=1024)
+    tiny_llama(folder / "other.gguf", n_layer=1)
+    tiny_gemma3(folder / "stranger.gguf")
+    asked = [{"id": i, "category": "c", "prompt": f"Question {i}, please."} for i in range(3)]
+    (folder / "prompts.jsonl").write_text("\n".join(map(json.dumps, asked)))
+    return folder
+
+
+def test_tune_puts_the_draft_that_agrees_first(files: Path) -> None:
+    done = tandem(
+        "tune", "--target", files / "target.gguf", "--drafts", f"{files / 'other.gguf'},{files / 'target.gguf'}",
+        "--prompts", files / "prompts.jsonl", "--max-tokens", "24", "--context", "512", "--threads", "1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    head, *lines, explanation = done.stdout.splitlines()
+    assert head.split()[:3] == ["draft", "tokens", "accepted"]
+    rows = {line.split()[0]: line.split() for line in lines}
+    assert set(rows) == {"target", "other"}
+    assert float(rows["target"][2].rstrip("%")) > 90 > float(rows["other"][2].rstrip("%"))
+    assert "first guess" in explanation
+
+
+@pytest.mark.parametrize(
+    ("drafts", "why"), [("stranger.gguf", "draft"), ("missing.gguf", "no file"), (" , ", "No draft model")]
+)
+def test_tune_refuses_what_cannot_draft_before_anything_is_loaded(files: Path, drafts: str, why: str) -> None:
+    named = ",".join(str(files / name) if name.strip() else name for name in drafts.split(","))
+    done = tandem("tune", "--target", files / "target.gguf", "--drafts", named)
+    assert done.returncode == 1
+    (sentence,) = done.stderr.strip().splitlines()
+    assert why in sentence
+
+
+def test_a_sweep_names_the_best_length_and_writes_a_page(files: Path, tmp_path: Path) -> None:
+    done = tandem(
+        "bench", "--target", files / "target.gguf", "--draft", files / "target.gguf", "--prompts",
+        files / "prompts.jsonl", "--sweep", "--max-tokens", "8", "--ignore-eos", "--limit", "2", "--context", "512",
+        "--threads", "1", "--html", tmp_path / "report.html", "--json", tmp_path / "report.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "The best fixed length" in done.stdout
+    written = json.loads((tmp_path / "report.json").read_text())
+    assert written["best_fixed"][0]["mode"].partition(":")[0] in ("draft", "lookup")
+    assert {"1", "2"} <= set(written["costs"]["target"])
+    judged = [run["reliability"] for run in written["runs"] if run["mode"] == "draft:4"]
+    assert all(sum(n for n, _, _ in one["draft"]) > 0 for one in judged)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 5
+    assert "The best fixed length" in page
+
+
+def test_a_workload_needs_no_file(files: Path) -> None:
+    done = tandem(
+        "bench", "--target", files / "target.gguf", "--draft", "none", "--workload", "three", "--modes", "plain",
+        "--max-tokens", "4", "--context", "1024", "--threads", "1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert all(word in done.stdout for word in ("refactor", "explain", "story", "all"))
+    both = tandem("bench", "--workload", "three", "--prompts", files / "prompts.jsonl")
+    assert both.returncode == 2

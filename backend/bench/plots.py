@@ -40,7 +40,7 @@ def ratios(rows: Sequence[Row]) -> str:
         axes.axhline(1.0, color="0.4", linewidth=1)
         axes.set_xticks(range(len(categories)), categories, rotation=20, ha="right")
         axes.set_ylabel("× plain")
-        axes.legend(frameon=False, ncols=4, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
     return _svg(draw, 9.0)
 
@@ -127,7 +127,7 @@ def times(rows: Sequence[Row], runs: Sequence[Run]) -> str:
             left = [a + b for a, b in zip(left, widths, strict=True)]
         axes.invert_yaxis()
         axes.set_xlabel("milliseconds a token")
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
     return _svg(draw)
 

@@ -139,10 +139,10 @@ class Pair:
         self.take_offers()
         if self.target.strict and self.target.context.exact_rows is None:
             self._find_exact(progress, flag)
-        if not self.costs.measured:
+        if self.costs.untouched:  # else a reply has used it: its memory is of use
             sizes = (1,) if self.costs.known else (1, 2, 4, 8)  # the others were measured in an earlier run
             measure_passes(self.target, self.costs, sizes, 0, progress, flag)
-        if self.draft is not None and not self.draft_costs.measured:  # else a reply has used it: its memory is of use
+        if self.draft is not None and self.draft_costs.untouched:
             measure_passes(self.draft, self.draft_costs, (1, 2), 1, progress, flag)
             measure_reading(self.draft, self.draft_costs)
 

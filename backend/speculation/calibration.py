@@ -118,9 +118,8 @@ class MarginLogistic:
         self._data.append((margin, hit))
         self.mean += (0.03 if fair else 0.01) * (hit - self.mean)
         self._fresh += 1
-        if self._fresh >= max(
-            32, len(self._data) // 4
-        ):  # a fit takes 1 to 3 ms: the code and data are out of the caches
+        enough = max(32, len(self._data) // 4)  # with nothing in the caches a fit takes 1 to 3 ms
+        if self._fresh >= enough:
             self._fresh = 0
             self._refit()
 

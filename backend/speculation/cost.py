@@ -57,6 +57,11 @@ class PassCosts:
         """Sizes with observations of their own in this bucket, ascending."""
         return self._now.measured
 
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing was measured in this run, in any bucket."""
+        return not any(table.measured for table in self._tables.values())
+
     def at(self, n: int) -> float:
         """Cost of a pass over ``n`` tokens: measured, else interpolated, else extrapolated along the last slope.
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from backend.engine.cancel import CancelFlag
 from backend.engine.learnt import Learnt
 from backend.protocol import Speculation
-from tests.engine.rig import COUNT, pair, say, with_draft
+from tests.engine.rig import COUNT, pair, quietly, say, with_draft
 
 ALWAYS = Speculation(source="draft", length=7)
 
@@ -39,6 +40,16 @@ def test_other_options_are_another_machine(tiny_files: tuple[Path, Path], tmp_pa
     for other in ({"kv_type": "f32"}, {"flash_attention": "off"}, {"threads": 2}):
         with pair(target, learnt=learnt, **other) as both:
             assert 16 not in both.costs.table(), other
+
+
+def test_measuring_after_a_swap_leaves_a_long_conversation_in_memory(tiny_files: tuple[Path, Path]) -> None:
+    """Its bucket of context lengths was just entered and has measured nothing: that is no reason to start anew."""
+    with pair(tiny_files[0]) as both:
+        say(both, COUNT, max_tokens=8)
+        held = both.target.context.sequence().length
+        both.costs.enter(5000)
+        both.measure(quietly, CancelFlag())
+        assert both.target.context.sequence().length == held > 0
 
 
 def test_a_swapped_draft_finds_its_own_again(tiny_files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_each_context_length_has_its_own_costs_and_borrows_until_it_has_measured
     assert table.enter(3000)
     assert table.table() == pytest.approx({1: 10, 4: 20})
     assert table.measured == []
+    assert not table.untouched, "another bucket was measured"
     for _ in range(2):
         table.observe(1, 30)
     assert table.at(4) == pytest.approx(60), "a borrowed size follows what is measured here"
@@ -103,6 +104,7 @@ def test_costs_of_an_earlier_run_hold_until_something_is_measured() -> None:
     new = PassCosts()
     new.restore(json.loads(json.dumps(old.to_json())))
     assert new.known
+    assert new.untouched
     assert new.measured == []
     assert new.table() == pytest.approx({1: 10, 4: 20, 16: 40})
     for _ in range(2):

@@ -13,6 +13,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
+from backend.bench.clairvoyant import Bound, Reached, bound_of, reached
 from backend.bench.modes import parse_modes
 from backend.bench.peers import Peer, parse_peer
 from backend.bench.report import Divergence, divergences, summarise, table
@@ -22,6 +23,7 @@ from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.cli import complain, version
 from backend.cli_pair import add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
+from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import CostTable, Sampling, State
 from backend.wire import to_bytes
@@ -71,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
     prompts = _limited(WORKLOADS[args.workload] if args.workload else load_prompts(args.prompts), args.limit)
     args.max_tokens = args.max_tokens or (256 if args.workload else 64)
     choice = choose_pair(args.target, args.draft)
+    args.bound = choice.draft is not None and args.temperature == 0.0
     modes = parse_modes(args.modes, has_draft=choice.draft is not None, rule=args.rule)
     if args.sweep:
         known = {mode.name for mode in modes}
@@ -86,35 +89,34 @@ def run(args: argparse.Namespace) -> int:
         complain(note)
     sampling = Sampling(temperature=args.temperature, seed=args.seed)
     runs: list[Run] = []
+    bounded: list[tuple[Run, Bound]] = []
     code = 0
     with Session(choice.files, strict=args.strict) as session:
         state = session.load(choice.load_request(load_options(args)))
         own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
         try:
-            session.run(_measure(args, prompts, own, peers, sampling, runs))
+            session.run(_measure(args, prompts, own, peers, sampling, runs, bounded))
         except EngineError as error:
             if error.code is not ErrorCode.CANCELLED:
                 raise
             code = _INTERRUPTED
         finally:  # however it ended, what was measured so far is worth keeping
-            _keep(args, _latest(session, state), runs)
+            _keep(args, _latest(session, state), runs, reached(runs, bounded))
     return code
 
 
-def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> None:
+def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds: Sequence[Reached]) -> None:
     """Write and show what was measured; first the file, as a closed pipe may end the showing."""
     try:
         if args.json is not None:
-            _write(args.json, to_bytes(_report(args, state, runs)))
+            _write(args.json, to_bytes(_report(args, state, runs, bounds)))
         if args.html is not None and runs:
             from backend.bench.html import page  # matplotlib takes a second to import
 
-            _write(
-                args.html,
-                page(runs, _facts(args, state), (state.cost or CostTable()).target, _best(args, runs)).encode(),
-            )
+            costs = (state.cost or CostTable()).target
+            _write(args.html, page(runs, _facts(args, state), costs, _best(args, runs), bounds).encode())
     finally:  # a disk that filled up meanwhile must not take the table too
-        _show(runs, _best(args, runs))
+        _show(runs, _best(args, runs), bounds)
 
 
 def _latest(session: Session, state: State) -> State:
@@ -164,6 +166,7 @@ async def _measure(
     peers: Sequence[Peer],
     sampling: Sampling,
     runs: list[Run],
+    bounded: list[tuple[Run, Bound]],
 ) -> None:
     contestants: list[Contestant] = [*own, *peers]
     total = len(prompts) * len(contestants) * args.repeats
@@ -172,6 +175,8 @@ async def _measure(
             await warm_up(one.client, prompts[0], sampling, one.mode.speculation)
         async for one_run in measure(prompts, contestants, args.repeats, sampling):
             runs.append(one_run)
+            if (client := _to_bound(args, own, one_run)) is not None:
+                bounded.append((one_run, await bound_of(client, one_run)))
             _progress(f"{len(runs)}/{total} {one_run.prompt.id} {one_run.mode}")
     finally:
         _progress("")
@@ -180,7 +185,12 @@ async def _measure(
                 await peer.close()
 
 
-def _show(runs: Sequence[Run], best: Sequence[Best]) -> None:
+def _to_bound(args: argparse.Namespace, own: Sequence[OwnMode], run: Run) -> EngineClient | None:
+    """Greedy replies of auto with a draft have a bound: its reading of them tells which guesses stand."""
+    return own[0].client if args.bound and run.mode == "auto" and run.repeat == 0 else None
+
+
+def _show(runs: Sequence[Run], best: Sequence[Best], bounds: Sequence[Reached]) -> None:
     if not runs:
         return
     for line in table(summarise(runs)):
@@ -192,6 +202,11 @@ def _show(runs: Sequence[Run], best: Sequence[Best]) -> None:
             f"  {b.category}: {b.mode} {b.over_plain or '-'}, auto {b.auto_over_plain or '-'}, "
             f"auto / best {b.auto_over_best or '-'}"
         )
+    if bounds:
+        print("\nBest possible by foresight (which guesses will stand), at the costs measured, and what auto reached:")
+    for r in bounds:
+        told = "-" if r.auto is None or r.share is None else f"auto {r.auto:.3f}, {r.share:.0%} of it"
+        print(f"  {r.category}: {r.bound:.3f}, {told}")
     found = divergences(runs)
     if found:
         print("\nReplies that differ from plain's, and the lead of either token over its second best there:")
@@ -209,7 +224,7 @@ def _margins(d: Divergence) -> str:
     )
 
 
-def _report(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> dict[str, Any]:
+def _report(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds: Sequence[Reached]) -> dict[str, Any]:
     return {
         "runs": [one.to_json() for one in runs],
         "meta": {
@@ -237,6 +252,7 @@ def _report(args: argparse.Namespace, state: State, runs: Sequence[Run]) -> dict
         },
         "summary": [asdict(row) for row in summarise(runs)] if runs else [],
         "best_fixed": [asdict(b) for b in _best(args, runs)],
+        "bounds": [asdict(r) for r in bounds],
         "costs": (state.cost or CostTable()).model_dump(),
         "differences": [asdict(d) for d in divergences(runs)],
     }

@@ -345,6 +345,8 @@ class Judged(BaseModel):
     draft: str
     hits: str
     """A character a token of the reply: 1 where it is the draft's first choice."""
+    copies: list[int] = []
+    """For each token of the reply, how many from it on a copy from the text before it would have got right."""
     ms: float
 
 

@@ -9,6 +9,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from backend.bench import plots
+from backend.bench.clairvoyant import Reached
 from backend.bench.report import divergences, summarise, table_cells
 from backend.bench.runner import Run
 from backend.bench.sweep import Best
@@ -38,6 +39,13 @@ bootstrap over pairs of replies. A mode named plain#… is plain decoding once m
 {% for b in best %}<tr><td>{{ b.category }}</td><td>{{ b.mode }}</td><td>{{ b.over_plain or "-" }}</td>
 <td>{{ b.auto_over_plain or "-" }}</td><td>{{ b.auto_over_best or "-" }}</td></tr>
 {% endfor %}</table>{% endif %}
+{% if bounds %}<h2>What foresight would have reached</h2>
+<p>The speed at the measured costs if each round had known which of its guesses would stand.</p>
+<table><tr><th>category</th><th>bound × plain</th><th>auto × plain</th><th>share</th></tr>
+{% for b in bounds %}<tr><td>{{ b.category }}</td><td>{{ "%.3f" % b.bound }}</td>
+<td>{{ "-" if b.auto is none else "%.3f" % b.auto }}</td>
+<td>{{ "-" if b.share is none else "%.0f %%" % (100 * b.share) }}</td></tr>
+{% endfor %}</table>{% endif %}
 {% for caption, svg in figures %}<figure>{{ svg }}<figcaption>{{ caption }}</figcaption></figure>
 {% endfor %}
 <h2>Where texts leave plain's</h2>
@@ -53,7 +61,11 @@ best says how near a tie each place was.</p>
 
 
 def page(
-    runs: Sequence[Run], facts: Mapping[str, object], target_costs: Mapping[int, float], best: Sequence[Best] = ()
+    runs: Sequence[Run],
+    facts: Mapping[str, object],
+    target_costs: Mapping[int, float],
+    best: Sequence[Best] = (),
+    bounds: Sequence[Reached] = (),
 ) -> str:
     """The page.
 
@@ -62,6 +74,7 @@ def page(
         facts: what was measured with, name -> value.
         target_costs: measured pass costs, tokens -> ms.
         best: of a sweep.
+        bounds: what foresight would have reached.
     """
     rows = summarise(runs)
     figures: list[tuple[str, str]] = []
@@ -81,6 +94,7 @@ def page(
         "head": head,
         "lines": lines,
         "best": best,
+        "bounds": bounds,
         "figures": [(caption, Markup(svg)) for caption, svg in figures],
         "different": divergences(runs),
         "lead": lambda margin: "-" if margin is None else f"{margin:.3g}",

@@ -15,6 +15,9 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.load import LoadedModel
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Judged
+from backend.speculation.calibration import BucketCounts
+from backend.speculation.sources.draft_model import common_prefix
+from backend.speculation.sources.lookup import HORIZON, Lookup
 
 
 def judge(draft: LoadedModel, prompt: Sequence[int], reply: Sequence[int], n_vocab: int, flag: CancelFlag) -> Judged:
@@ -58,5 +61,19 @@ def judge(draft: LoadedModel, prompt: Sequence[int], reply: Sequence[int], n_voc
     return Judged(
         draft=draft.info.id,
         hits="".join("1" if hit else "0" for hit in hits),
+        copies=copies(prompt, reply),
         ms=1e3 * (time.perf_counter() - began),
     )
+
+
+def copies(prompt: Sequence[int], reply: Sequence[int]) -> list[int]:
+    """At each token of the reply, how many tokens lookup would have copied right from there on."""
+    lookup = Lookup(BucketCounts(), ())
+    history = list(prompt)
+    lookup.begin(history)
+    found = []
+    for i, token in enumerate(reply):
+        found.append(common_prefix(lookup.propose(history, HORIZON, None).tokens, reply[i:]))
+        history.append(token)
+        lookup.observe(history, len(history) - 1, None, 0)
+    return found

@@ -462,6 +462,9 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
     assert report["meta"]["engine"].startswith("llama.cpp")
     assert {row["category"] for row in report["summary"]} == {"x", "all"}
     assert re.search(r"^x +plain#2 +", done.out, re.MULTILINE)
+    assert "Best possible by foresight" in done.out
+    assert {b["category"] for b in report["bounds"]} == {"x", "all"}
+    assert all(b["bound"] >= 1.0 and b["auto"] for b in report["bounds"])
 
 
 def test_bench_refuses_before_it_measures(files: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.engine.cancel import CancelFlag
+from backend.engine.judge import copies
 from backend.errors import EngineError
 from backend.protocol import Message, Speculation
 from tests.engine.rig import COUNT, OFF, pair, say
@@ -35,6 +36,13 @@ def test_hits_are_what_drafting_one_token_at_a_time_accepts(tiny_files: tuple[Pa
         wrong = [i for i, accepted in seen.items() if i < len(judged.hits) and int(judged.hits[i]) != accepted]
         assert seen
         assert len(wrong) <= 1, "but for a near-tie"
+
+
+def test_what_a_copy_would_have_got_right() -> None:
+    prompt = [1, 2, 3, 4, 5, 6, 7, 9, 1, 2]
+    assert copies(prompt, [3, 4, 8, 3, 4, 5]) == [2, 1, 0, 0, 0, 0], "the latest match leads to 8"
+    assert copies(prompt, [3, 4, 5, 6, 7, 0]) == [5, 4, 3, 2, 1, 0]
+    assert copies([1], [2]) == [0]
 
 
 def test_what_cannot_be_judged_is_said(tiny_files: tuple[Path, Path]) -> None:

@@ -14,7 +14,8 @@ from backend.speculation.contracts import GoOn, Proposal
 
 _CANDIDATES = 8
 _LONGEST = 32
-_HORIZON = 16
+HORIZON = 16
+"""Most tokens of one copy."""
 
 
 class Lookup:
@@ -62,7 +63,7 @@ class Lookup:
     def expect(self, history: Sequence[int], k: int) -> list[float]:
         """See :class:`Source`."""
         _, bucket = self._longest(history)
-        return self._counts.expect(bucket, min(k, _HORIZON)) if bucket >= 0 else []
+        return self._counts.expect(bucket, min(k, HORIZON)) if bucket >= 0 else []
 
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """See :class:`Source`."""
@@ -84,7 +85,7 @@ class Lookup:
             if bucket < 0:
                 return
             self._open_bucket, self._open_at = bucket, 0
-            self._open = self._copy(history, at, _HORIZON, i)
+            self._open = self._copy(history, at, HORIZON, i)
         hit = self._open[self._open_at] == history[i]
         self._counts.observe(self._open_bucket, self._open_at, hit)
         self._open_at = self._open_at + 1 if hit else len(self._open)

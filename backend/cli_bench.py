@@ -173,6 +173,8 @@ async def _measure(
     try:
         for one in own:
             await warm_up(one.client, prompts[0], sampling, one.mode.speculation)
+        for peer in peers:
+            await peer.warm_up(prompts[0], sampling)
         async for one_run in measure(prompts, contestants, args.repeats, sampling):
             runs.append(one_run)
             if (client := _to_bound(args, own, one_run)) is not None:

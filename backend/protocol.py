@@ -118,6 +118,8 @@ class ReplyRequest(_Strict):
     """Fill ``p`` of each token (costs about 0.1 ms a token with a 152k vocabulary)."""
     ignore_eos: bool = False
     """Benchmarks: never end before max_tokens."""
+    learner: Annotated[str, Field(max_length=100)] = ""
+    """Benchmarks: who learns from the reply, and from whose experience it is decoded; "" = the person's."""
 
     @field_validator("stop")
     @classmethod

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from urllib.parse import urlsplit
 
-from backend.bench.runner import Run, collect, reply_request
+from backend.bench.runner import WARM_UP_TOKENS, Run, collect, reply_request
 from backend.bench.workloads import Prompt
 from backend.client.http import Http
 from backend.client.reply import ReplyReader, reply_body
@@ -35,7 +35,7 @@ class Peer:
         self._ignore_eos = ignore_eos
         self._model: str | None = None
 
-    async def answer(self, prompt: Prompt, sampling: Sampling) -> Run:
+    async def answer(self, prompt: Prompt, sampling: Sampling, repeat: int = 0) -> Run:
         """See :class:`backend.bench.runner.Contestant`."""
         request = reply_request(prompt, sampling, self._max_tokens, self._ignore_eos, None)
         run = await collect(self._reply(request), self.name, prompt, sampling)
@@ -43,6 +43,11 @@ class Peer:
         if run.timings.request_ms == 0:  # its own figures, without the way over the socket, like ours
             run.timings.request_ms = run.timings.prompt_ms + run.timings.predicted_ms
         return run
+
+    async def warm_up(self, prompt: Prompt, sampling: Sampling) -> None:
+        """A short reply that is not counted."""
+        request = reply_request(prompt, sampling, WARM_UP_TOKENS, True, None)
+        await collect(self._reply(request), self.name, prompt, sampling)
 
     async def close(self) -> None:
         """Let go of its connections."""

@@ -36,9 +36,9 @@ def ratios(rows: Sequence[Row]) -> str:
             at = [i + (n - (len(modes) - 1) / 2) * width for i, c in enumerate(categories) if own.get(c)]
             found = [ratio for c in categories if (ratio := own.get(c))]
             low, high = [r.value - r.low for r in found], [r.high - r.value for r in found]
-            axes.bar(at, [r.value for r in found], width, yerr=(low, high), capsize=2, label=mode)
+            axes.bar(at, [r.value for r in found], width, yerr=(low, high), capsize=2, label=_plain(mode))
         axes.axhline(1.0, color="0.4", linewidth=1)
-        axes.set_xticks(range(len(categories)), categories, rotation=20, ha="right")
+        axes.set_xticks(range(len(categories)), [_plain(c) for c in categories], rotation=20, ha="right")
         axes.set_ylabel("× plain")
         axes.legend(frameon=False, fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
@@ -57,9 +57,11 @@ def yields(runs: Sequence[Run]) -> str:
             own = [run.timings for run in runs if run.mode == mode and run.timings.passes]
             mismatches = [t.draft_n_accepted + t.rounds_mismatch for t in own]
             points = [
-                (t.draft_n_accepted / n, t.predicted_n / t.passes) for t, n in zip(own, mismatches, strict=True) if n
+                (t.draft_n_accepted / n, (t.predicted_n - 1) / t.passes)
+                for t, n in zip(own, mismatches, strict=True)
+                if n
             ]
-            axes.scatter([x for x, _ in points], [y for _, y in points], s=12, alpha=0.6, label=mode)
+            axes.scatter([x for x, _ in points], [y for _, y in points], s=12, alpha=0.6, label=_plain(mode))
         axes.set_xlabel("acceptance rate α")
         axes.set_ylabel("tokens per pass")
         axes.legend(frameon=False, fontsize=8)
@@ -121,15 +123,20 @@ def times(rows: Sequence[Row], runs: Sequence[Run]) -> str:
             widths = []
             for mode in modes:
                 own = [run.timings for run in runs if run.mode == mode and run.own]
-                tokens = sum(t.predicted_n for t in own)
+                tokens = sum(t.predicted_n - 1 for t in own)
                 widths.append(sum(getattr(t, part) for t in own) / tokens if tokens else 0.0)
-            axes.barh(modes, widths, left=left, label=part.removesuffix("_ms"))
+            axes.barh([_plain(mode) for mode in modes], widths, left=left, label=part.removesuffix("_ms"))
             left = [a + b for a, b in zip(left, widths, strict=True)]
         axes.invert_yaxis()
         axes.set_xlabel("milliseconds a token")
         axes.legend(frameon=False, fontsize=8, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
 
     return _svg(draw)
+
+
+def _plain(name: str) -> str:
+    """A name as it stands: matplotlib takes $…$ for formulas."""
+    return name.replace("$", r"\$")
 
 
 def _svg(draw: Any, width: float = 4.4) -> str:

@@ -1,13 +1,14 @@
 """What a benchmark found: speeds by category, ratios to plain with their intervals, and where texts differ.
 
-Ratios are of milliseconds per token, summed over a category, so a long reply counts for more than a short one. Their
-interval is a bootstrap over the pairs (prompt, repeat): each is drawn with both modes' figures, so that what slowed
-both alike cancels out.
+Ratios of generation are of milliseconds per token, summed over a category, so a long reply counts for more than a
+short one; those of the request are of its whole time, a reply of another length counted as if it had plain's. Their
+interval is a bootstrap over prompts: each is drawn with all its repeats (which say nearly the same) and with both
+modes' figures, so that what slowed both alike cancels out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from backend.bench.runner import Run
 
 Figures = NDArray[np.float64]
-"""Columns: plain ms, plain tokens, other ms, other tokens; a row for each (prompt, repeat)."""
+"""Columns: plain ms, plain tokens, other ms, other tokens; a row for each prompt."""
 ALL = "all"
 _SAMPLES = 2000
 _INTERVAL = (2.5, 97.5)
@@ -141,7 +142,7 @@ def ratio(figures: Figures, samples: int = _SAMPLES, seed: int = 0) -> Ratio | N
     """Plain's ms per token over the other's, with its interval; None when one side has no tokens or no time.
 
     Args:
-        figures: shape (cells, 4): plain ms, plain tokens, other ms, other tokens.
+        figures: shape (prompts, 4): plain ms, plain tokens, other ms, other tokens.
         samples: bootstrap draws.
         seed: of the draws.
     """
@@ -158,7 +159,7 @@ def compare(runs: Sequence[Run], base: str, other: str, seed: int = 0) -> Ratio 
     """How many times as fast ``other`` generates as ``base``, over the cells that both have."""
     by_cell = {_cell(run): run for run in runs if run.mode == base}
     pairs = [(by_cell[_cell(run)], run) for run in runs if run.mode == other and _cell(run) in by_cell]
-    return _ratio([_generation(a, b) for a, b in pairs], seed)
+    return _ratio(pairs, _generation, seed)
 
 
 def table_cells(rows: Sequence[Row]) -> list[list[str]]:
@@ -184,17 +185,13 @@ def _row(category: str, mode: str, own: list[Run], plain: list[Run], seed: int) 
     timings = [run.timings for run in own]
     passes, verified = sum(t.passes for t in timings), sum(t.draft_n for t in timings)
     tokens, ms = sum(_steps(run) for run in own), sum(t.predicted_ms for t in timings)
-    generation = [_generation(p, run) for p, run in pairs]
-    request = [
-        (p.timings.request_ms, p.timings.predicted_n, r.timings.request_ms, r.timings.predicted_n) for p, r in pairs
-    ]
     return Row(
         category=category,
         mode=mode,
         tokens=sum(t.predicted_n for t in timings),
         tokens_per_second=1e3 * tokens / ms if ms > 0 else None,
-        generation=_ratio(generation, seed),
-        request=_ratio(request, seed),
+        generation=_ratio(pairs, _generation, seed),
+        request=_ratio(pairs, _request, seed),
         acceptance=sum(t.draft_n_accepted for t in timings) / verified if verified else None,
         tokens_per_pass=tokens / passes if passes else None,
         equal=len(pairs) - len(found),
@@ -203,12 +200,25 @@ def _row(category: str, mode: str, own: list[Run], plain: list[Run], seed: int) 
     )
 
 
-def _generation(base: Run, other: Run) -> tuple[float, int, float, int]:
+def _generation(base: Run, other: Run) -> tuple[float, float, float, float]:
     return base.timings.predicted_ms, _steps(base), other.timings.predicted_ms, _steps(other)
 
 
-def _ratio(cells: list[tuple[float, int, float, int]], seed: int) -> Ratio | None:
-    return ratio(np.array(cells, dtype=np.float64), seed=seed) if cells else None
+def _request(base: Run, other: Run) -> tuple[float, float, float, float]:
+    """A reply that left plain's at a near-tie may be longer or shorter; its prompt did not take longer for that."""
+    t, steps = other.timings, _steps(other)
+    longer = _steps(base) / steps if steps else 1.0
+    return base.timings.request_ms, 1.0, t.request_ms + t.predicted_ms * (longer - 1.0), 1.0
+
+
+def _ratio(
+    pairs: Sequence[tuple[Run, Run]], figures: Callable[[Run, Run], tuple[float, float, float, float]], seed: int
+) -> Ratio | None:
+    by_prompt: dict[str, NDArray[np.float64]] = {}
+    for base, other in pairs:
+        cell = np.array(figures(base, other), dtype=np.float64)
+        by_prompt[base.prompt.id] = by_prompt.get(base.prompt.id, np.zeros(4)) + cell
+    return ratio(np.stack(list(by_prompt.values())), seed=seed) if by_prompt else None
 
 
 def _per_token(sums: Figures) -> Figures:

@@ -20,7 +20,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, Message, ReplyEvent, ReplyRequest, Sampling, Speculation, Timings
 
 T = TypeVar("T")
-_WARM_UP_TOKENS = 8
+WARM_UP_TOKENS = 8
 
 
 @dataclass(slots=True)
@@ -85,8 +85,8 @@ class Contestant(Protocol):
     def name(self) -> str:
         """The mode's name in the results."""
 
-    async def answer(self, prompt: Prompt, sampling: Sampling) -> Run:
-        """One reply, from an empty context."""
+    async def answer(self, prompt: Prompt, sampling: Sampling, repeat: int = 0) -> Run:
+        """One reply, from an empty context and with what was learnt from earlier prompts of this repeat alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,10 @@ class OwnMode:
         """See :class:`Contestant`."""
         return self.mode.name
 
-    async def answer(self, prompt: Prompt, sampling: Sampling) -> Run:
+    async def answer(self, prompt: Prompt, sampling: Sampling, repeat: int = 0) -> Run:
         """See :class:`Contestant`."""
-        request = reply_request(prompt, sampling, self.max_tokens, self.ignore_eos, self.mode.speculation)
+        learner = f"bench {repeat} {self.name}"[:100]
+        request = reply_request(prompt, sampling, self.max_tokens, self.ignore_eos, self.mode.speculation, learner)
         return await collect(self.client.reply(request, new_job()), self.name, prompt, sampling)
 
 
@@ -115,9 +116,14 @@ def new_job() -> str:
 
 
 def reply_request(
-    prompt: Prompt, sampling: Sampling, max_tokens: int, ignore_eos: bool, speculation: Speculation | None
+    prompt: Prompt,
+    sampling: Sampling,
+    max_tokens: int,
+    ignore_eos: bool,
+    speculation: Speculation | None,
+    learner: str = "bench",
 ) -> ReplyRequest:
-    """A first turn, measured from empty contexts."""
+    """A first turn, measured from empty contexts; what it teaches is not for the person's chats."""
     return ReplyRequest(
         messages=(Message(role="user", content=prompt.text),),
         sampling=sampling,
@@ -125,6 +131,7 @@ def reply_request(
         speculation=speculation,
         reuse_cache=False,
         ignore_eos=ignore_eos,
+        learner=learner,
     )
 
 
@@ -192,12 +199,12 @@ async def measure(
     base = sampling.seed or 0
     for repeat, index, prompt, contestant in schedule(prompts, contestants, repeats):
         seed = base + repeat * len(prompts) + index
-        run = await contestant.answer(prompt, sampling.model_copy(update={"seed": seed}))
+        run = await contestant.answer(prompt, sampling.model_copy(update={"seed": seed}), repeat)
         run.repeat = repeat
         yield run
 
 
 async def warm_up(client: EngineClient, prompt: Prompt, sampling: Sampling, speculation: Speculation) -> None:
     """A short reply that is not counted: it brings both models' weights into memory."""
-    request = reply_request(prompt, sampling, _WARM_UP_TOKENS, True, speculation)
+    request = reply_request(prompt, sampling, WARM_UP_TOKENS, True, speculation)
     await collect(client.reply(request, new_job()), "warming up", prompt, sampling)

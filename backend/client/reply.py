@@ -62,6 +62,7 @@ def reply_body(request: ReplyRequest, job: str, model: str | None) -> dict[str, 
         "x_cache": request.reuse_cache,
         "x_probabilities": request.probabilities,
         "x_ignore_eos": request.ignore_eos,
+        "x_learner": request.learner,
     }
 
 

@@ -35,7 +35,7 @@ def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: Canc
     sequence = context.sequence()
     context.abort_on(flag)
     most = min(_LARGEST, context.max_rows)
-    lengths = [n for n in _LENGTHS if n + _TOKENS <= context.n_ctx] or [max(1, context.n_ctx - _TOKENS)]
+    lengths = _lengths(model)
     try:
         for done, length in enumerate(lengths):
             sequence.clear()
@@ -47,6 +47,16 @@ def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: Canc
     finally:
         sequence.clear()
     return most
+
+
+def exact_to(model: LoadedModel) -> int:
+    """The longest context that :func:`exact_rows` tries on this model."""
+    return _lengths(model)[-1]
+
+
+def _lengths(model: LoadedModel) -> list[int]:
+    n_ctx = model.context.n_ctx
+    return [n for n in _LENGTHS if n + _TOKENS <= n_ctx] or [max(1, n_ctx - _TOKENS)]
 
 
 def _agreeing(sequence: Sequence, tokens: list[int], most: int) -> int:

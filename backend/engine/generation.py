@@ -135,7 +135,7 @@ class Generation:
         ran, before = self._clock(), t.predicted_ms
         t.request_ms = self._before + ran
         t.predicted_ms = ran - t.draft_prompt_ms
-        speculated = done.proposal is not None and done.proposal.drafted > 0
+        speculated = done.proposal is not None or done.draft_ms > 0  # also a draft that came to nothing
         t.baseline_ms += len(done.emitted) * (plain_ms or 0.0) if speculated else t.predicted_ms - before
         t.plain_ms = plain_ms
         self.on_round(self._why(done))

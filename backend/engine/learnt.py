@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import platform
-import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from backend.engine.devices import engine_line
 from backend.engine.load import LoadedModel
@@ -44,7 +43,7 @@ class Learnt:
         entries = self._entries()
         for key, figures in learnt.items():
             entries.pop(key, None)
-            entries[key] = figures | {"used": int(time.time())}
+            entries[key] = figures
         try:
             write_json(self._path, {"format": _FORMAT, "entries": dict(list(entries.items())[-_KEPT:])})
         except EngineError as error:
@@ -56,18 +55,29 @@ class Learnt:
         return entries if isinstance(entries, dict) else {}
 
 
-def model_key(model: LoadedModel) -> str:
-    """Names all that a pass over this model costs by."""
+def model_key(model: LoadedModel, role: Literal["target", "draft"]) -> str:
+    """Names all that a pass over this model costs by; the two roles are measured differently."""
     info, context = model.info, model.context
     return _digest(
+        role,
         *(info.file, info.size, info.n_params, info.quant, info.gpu_layers),
-        *(context.kind, context.threads, engine_line(), platform.processor() or platform.machine()),
+        *(context.kind, context.threads, engine_line(), _processor()),
     )
 
 
 def pair_key(target: LoadedModel, draft: LoadedModel) -> str:
     """Names a pair: how often this draft's tokens stand."""
     return _digest(*((m.info.file, m.info.size, m.info.quant) for m in (target, draft)))
+
+
+def _processor() -> str:
+    """The processor's own name where the system tells it (Linux), else its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return name or platform.processor() or platform.machine()
 
 
 def _digest(*parts: object) -> str:

@@ -27,7 +27,7 @@ Progress = Callable[[str, float], None]
 _DEFAULT_CONTEXT = 8192
 _TARGET_ROWS = 64
 """Rows of one target pass, and its sequence ids: llama.cpp wants at least as many rows as sequences."""
-_DRAFT_ROWS = 8
+_DRAFT_ROWS = 16
 _SNAPSHOTS = 8
 """Recurrent-state snapshots: how far a hybrid model can be rolled back."""
 

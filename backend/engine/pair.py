@@ -16,9 +16,10 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.context import Rows
 from backend.engine.context import Sequence as TokenSequence
 from backend.engine.devices import memory_used
-from backend.engine.exact import exact_rows
+from backend.engine.exact import exact_rows, exact_to
 from backend.engine.generation import Generation
 from backend.engine.judge import judge
+from backend.engine.learner import Learner
 from backend.engine.learnt import Learnt, model_key, pair_key
 from backend.engine.load import LoadedModel, Progress
 from backend.engine.measure import cost_table, measure_passes, measure_reading
@@ -35,17 +36,16 @@ from backend.protocol import (
     Timings,
 )
 from backend.sampling.chain import Chain
-from backend.speculation.calibration import BucketCounts, MarginLogistic
 from backend.speculation.contracts import Source
 from backend.speculation.cost import PassCosts
 from backend.speculation.policy import LAST_TOKEN, Policy
 from backend.speculation.round import Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
-from backend.speculation.sources.lookup import Lookup
 from backend.speculation.verify import Rule, make_rule
 from backend.text import TextStream
 
-_TYPICAL_REPLY = 256
+_LEARNERS = 64
+"""Named ones that are remembered."""
 _KEEP_EVERY = 30.0
 """Seconds between two writings of what was learnt, at least; a worker that is killed loses no more."""
 
@@ -70,20 +70,17 @@ class Pair:
         """Assignable from any thread; read at the start of each round."""
         self.costs = PassCosts()
         self.draft_costs = PassCosts()
-        self._copies = BucketCounts()
-        self._lookup = Lookup(self._copies, target.vocab.eog)
-        self._calibration = MarginLogistic()
+        self._learners = {"": Learner(target.vocab)}
         self._learnt = learnt
         self._kept_at = time.monotonic()
-        self._mean_reply = float(_TYPICAL_REPLY)
         self._why = ""
         self._note = ""
         self._offers: list[LoadedModel | None] = []
         self._lock = threading.Lock()
         if learnt is not None:
-            known = learnt.recall(model_key(target))
+            known = learnt.recall(model_key(target, "target"))
             self.costs.restore(known.get("costs"))
-            self._copies.restore(known.get("copies"))
+            self._learners[""].copies.restore(known.get("copies"))
             self._recall_draft()
 
     # -- any thread
@@ -130,17 +127,19 @@ class Pair:
             if self.draft is not None:
                 self.draft.close()
             self.draft, self._note = offer, ""
-            self.draft_costs, self._calibration = PassCosts(), MarginLogistic()
+            self.draft_costs = PassCosts()
+            for learner in self._learners.values():
+                learner.forget_draft()
             self._recall_draft()
         return bool(offers)
 
     def measure(self, progress: Progress, flag: CancelFlag) -> None:
-        """Time passes of 1, 2, 4 and 8 tokens, and the draft's step, within a second and a half."""
+        """Time passes of 1, 2, 4, 8 and 16 tokens, and the draft's step, within a second and a half."""
         self.take_offers()
         if self.target.strict and self.target.context.exact_rows is None:
             self._find_exact(progress, flag)
         if self.costs.untouched:  # else a reply has used it: its memory is of use
-            sizes = (1,) if self.costs.known else (1, 2, 4, 8)  # the others were measured in an earlier run
+            sizes = (1,) if self.costs.known else (1, 2, 4, 8, 16)  # the others were measured in an earlier run
             measure_passes(self.target, self.costs, sizes, 0, progress, flag)
         if self.draft is not None and self.draft_costs.untouched:
             measure_passes(self.draft, self.draft_costs, (1, 2), 1, progress, flag)
@@ -199,7 +198,8 @@ class Pair:
                 if error.code is not ErrorCode.CANCELLED:
                     raise
                 yield generation.stop()
-        self._learn(generation)
+        if generation.reason != "cancelled":
+            self._learner(request.learner).ended(generation.timings.predicted_n, generation.reason == "length")
         yield generation.finished(self.note(generation))
         if time.monotonic() - self._kept_at > _KEEP_EVERY:
             self._keep()
@@ -275,17 +275,19 @@ class Pair:
         fixed = speculation or request.speculation
         settings = fixed or self.speculation
         rule = make_rule(Chain(request.sampling), settings.rule, seed, len(prompt))
+        learner = self._learner(request.learner)
         start = len(prompt)
         history = list(prompt)
         policy = Policy(
             lambda: fixed or self.speculation,
             self.costs,
-            lambda: self._rest(start + budget - len(history), len(history) - start),
+            lambda: min(max(0, start + budget - len(history)), learner.rest(len(history) - start)),
+            start,
         )
         if self.target.context.max_rollback == 0 or self.target.context.exact_rows == 1:
             policy.blocked = self.target.info.truncate_note
         ends = frozenset() if request.ignore_eos else self.target.vocab.eog
-        sources = self._sources(rule) if settings.enabled else []
+        sources = self._sources(rule, learner) if settings.enabled else []
         rounds = Rounds(sequence, sources, rule, policy, self.costs, history, ends, budget)
         return Generation(
             rounds,
@@ -301,10 +303,10 @@ class Pair:
             on_round=self._tell,
         )
 
-    def renew_sources(self, generation: Generation) -> None:
+    def renew_sources(self, generation: Generation, learner: str = "") -> None:
         """After a swap: a running reply goes on with the new draft from the next round."""
         rounds = generation.rounds
-        rounds.sources[:] = self._sources(rounds.rule)
+        rounds.sources[:] = self._sources(rounds.rule, self._learner(learner))
         for source in rounds.sources:
             source.begin(rounds.history)
 
@@ -317,7 +319,7 @@ class Pair:
             chain = Chain(request.sampling)
             rounds.rule = make_rule(chain, settings.rule, generation.seed, len(rounds.history))
         if self.take_offers() or switched_on or another:
-            self.renew_sources(generation)
+            self.renew_sources(generation, request.learner)
 
     def note(self, generation: Generation) -> str:
         """Why speculation did nothing, where it was wanted and did nothing, or why the draft sat out."""
@@ -330,9 +332,12 @@ class Pair:
 
     def _find_exact(self, progress: Progress, flag: CancelFlag) -> None:
         """Once for a file, build and setting; then it is known."""
-        known = self._learnt.recall(model_key(self.target)).get("exact_rows") if self._learnt is not None else None
-        if not isinstance(known, int) or not 1 <= known <= self.target.context.max_rows:
+        kept = self._learnt.recall(model_key(self.target, "target")) if self._learnt is not None else {}
+        known = kept.get("exact_rows")
+        fits = isinstance(known, int) and 1 <= known <= self.target.context.max_rows
+        if not fits or kept.get("exact_to") != exact_to(self.target):
             known = exact_rows(self.target, lambda f: progress("exact", f), flag)
+        assert isinstance(known, int)
         self.target.context.exact_rows = known
         if known == 1:
             self.target.info = self.target.info.model_copy(
@@ -341,20 +346,20 @@ class Pair:
 
     def _recall_draft(self) -> None:
         if self._learnt is not None and self.draft is not None:
-            self.draft_costs.restore(self._learnt.recall(model_key(self.draft)).get("costs"))
-            self._calibration.restore(self._learnt.recall(pair_key(self.target, self.draft)).get("margins"))
+            self.draft_costs.restore(self._learnt.recall(model_key(self.draft, "draft")).get("costs"))
+            self._learners[""].restore_draft(self._learnt.recall(pair_key(self.target, self.draft)).get("margins"))
 
     def _keep(self) -> None:
         self._kept_at = time.monotonic()
         if self._learnt is None:
             return
-        known: dict[str, Any] = {"costs": self.costs.to_json(), "copies": self._copies.to_json()}
+        known: dict[str, Any] = {"costs": self.costs.to_json(), "copies": self._learners[""].copies.to_json()}
         if self.target.context.exact_rows is not None:
-            known["exact_rows"] = self.target.context.exact_rows
-        figures = {model_key(self.target): known}
+            known |= {"exact_rows": self.target.context.exact_rows, "exact_to": exact_to(self.target)}
+        figures = {model_key(self.target, "target"): known}
         if self.draft is not None:
-            figures[model_key(self.draft)] = {"costs": self.draft_costs.to_json()}
-            figures[pair_key(self.target, self.draft)] = {"margins": self._calibration.to_json()}
+            figures[model_key(self.draft, "draft")] = {"costs": self.draft_costs.to_json()}
+            figures[pair_key(self.target, self.draft)] = {"margins": self._learners[""].draft_json()}
         self._learnt.keep(figures)
 
     def _prepare(self, flag: CancelFlag) -> None:
@@ -363,19 +368,21 @@ class Pair:
         if self.draft is not None:
             self.draft.context.abort_on(flag)
 
-    def _sources(self, rule: Rule) -> list[Source]:
+    def _learner(self, name: str) -> Learner:
+        if name not in self._learners and len(self._learners) > _LEARNERS:
+            self._learners = {"": self._learners[""]}
+        return self._learners.setdefault(name, Learner(self.target.vocab))
+
+    def _sources(self, rule: Rule, learner: Learner) -> list[Source]:
         ends = self.target.vocab.eog
-        sources: list[Source] = [self._lookup]
+        sources: list[Source] = [learner.lookup]
         if self.draft is not None:
             sequence = self.draft.context.sequence()
             self.draft.context.abort_on(self.target.context.flag)
             sources.append(
-                DraftModel(sequence, rule, self.target.context.n_vocab, ends, self._calibration, self.draft_costs)
+                DraftModel(sequence, rule, self.target.context.n_vocab, ends, learner.margins(rule), self.draft_costs)
             )
         return sources
-
-    def _rest(self, allowed: int, emitted: int) -> int:
-        return max(0, min(allowed, max(32, round(self._mean_reply) - emitted)))
 
     def _decode_seconds(self) -> float:
         models = (self.target, self.draft)
@@ -383,10 +390,6 @@ class Pair:
 
     def _plain_ms(self) -> float | None:
         return self.costs.at(1) if self.costs.known else None
-
-    def _learn(self, generation: Generation) -> None:
-        if generation.reason == "stop":
-            self._mean_reply += 0.2 * (generation.timings.predicted_n - self._mean_reply)
 
     def _tell(self, why: str) -> None:
         if why != LAST_TOKEN:

@@ -99,6 +99,7 @@ def reply_request(body: dict[str, Any]) -> ReplyRequest:
         "reuse_cache": _flag(body, "x_cache", True),
         "probabilities": _flag(body, "x_probabilities", False),
         "ignore_eos": _flag(body, "x_ignore_eos", False),
+        "learner": body.get("x_learner") or "",
     }
     if body.get("x_speculation") is not None:
         raw["speculation"] = validate(Speculation, body["x_speculation"], "x_speculation")

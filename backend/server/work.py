@@ -223,7 +223,13 @@ class Work:
         except BaseException:
             target.close()
             raise
-        pair = self._rig.pair(target, draft, self._speculation)
+        try:
+            pair = self._rig.pair(target, draft, self._speculation)
+        except BaseException:
+            for model in (target, draft):
+                if model is not None:
+                    model.close()
+            raise
         try:
             pair.measure(self._progress(job), job.flag)
         except BaseException:

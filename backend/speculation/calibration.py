@@ -1,9 +1,10 @@
 """How likely a draft token is to be accepted, learnt from what happened.
 
-* :class:`BucketCounts` for lookups: counts per (match-length bucket, position), decaying, and how far this text leans
-  from them.
+* :class:`BucketCounts` for lookups: counts per (match-length bucket, position), decaying.
 * :class:`MarginLogistic` for a draft model: a = sigmoid(w * margin + b) of the top-2 margin, refit online by Newton
-  steps with a ridge (the estimator of vLLM's online acceptance, prior w = 0, b = 1.5).
+  steps with a ridge (the estimator of vLLM's online acceptance).
+
+Both share what they learn between texts, and add how far the present text leans from it.
 """
 
 from __future__ import annotations
@@ -13,24 +14,49 @@ from collections import deque
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
 
 _DECAY = 0.99
 _PRIOR_MEAN = 0.8
+_MEAN_RATE = 0.03
+_STILL = 1e-6
 _NEVER = 1e-3
 """Hits and misses that are always assumed, so that neither is impossible."""
 _LEAN_VARIANCE = 0.5
-_LEAN_DRIFT = 0.02
+_COPY_DRIFT = 0.02
+_DRAFT_DRIFT = 0.05
 """Of a text's lean, in squared log-odds: what texts differ by, and what one token adds. From replaying 48 replies of
 seven kinds: a wider prior learns from accidents, a narrower one too late."""
 
 
-class BucketCounts:
-    """Acceptance by match length and position, with a prior from published chat and edit transcripts.
+class _Lean:
+    """How far a text leans from what texts have in common, in log-odds; added to all its predictions.
 
-    An edit copies what a chat only resembles, and the counts of one say little about the other. So each text has a
-    lean, added to the log-odds of all its predictions: it starts at 0 and follows the text's own hits (one-step Newton
-    on the posterior of a random effect, i.e. an extended Kalman filter of one state).
+    An edit copies what a chat only resembles, and a draft that guesses English well may not guess French: what one
+    text showed says little about the next. The lean starts at 0 and follows the text's own hits (one-step Newton on
+    the posterior of a random effect, i.e. an extended Kalman filter of one state).
     """
+
+    def __init__(self, drift: float) -> None:
+        self._drift = drift
+        self.reset()
+
+    def reset(self) -> None:
+        """A new text."""
+        self.odds, self._variance = 0.0, _LEAN_VARIANCE
+
+    def follow(self, predicted: float, hit: bool) -> None:
+        """One outcome, and what was predicted of it."""
+        # a sure prediction tells nothing when it holds: without the cap the drift adds up, and one miss overturns all
+        prior = min(self._variance + self._drift, _LEAN_VARIANCE)
+        self._variance = prior / (1.0 + prior * predicted * (1.0 - predicted))
+        self.odds += self._variance * (hit - predicted)
+
+
+class BucketCounts:
+    """Acceptance by match length and position, with a prior from published chat and edit transcripts."""
 
     edges = (3, 4, 8, 16)
     """Match lengths: 2, 3, 4-7, 8-15, 16 and up; each in three kinds, see :meth:`bucket`."""
@@ -43,11 +69,11 @@ class BucketCounts:
         priors = [[first] + [self.later[i // 3]] * (positions - 1) for i, first in enumerate(self.first)]
         self._hits = [[self.weight * a for a in row] for row in priors]
         self._tries = [[self.weight] * positions for _ in priors]
-        self._lean, self._variance = 0.0, _LEAN_VARIANCE
+        self._lean = _Lean(_COPY_DRIFT)
 
     def new_text(self) -> None:
         """A new reply: it may copy more or less than the others did."""
-        self._lean, self._variance = 0.0, _LEAN_VARIANCE
+        self._lean.reset()
 
     def bucket(self, match: int, places: int, agreeing: int) -> int:
         """Bucket of a match of ``match`` tokens.
@@ -65,10 +91,7 @@ class BucketCounts:
     def observe(self, bucket: int, position: int, hit: bool) -> None:
         """A token at ``position`` (0 = first) of a lookup was, or would have been, accepted."""
         i = min(position, self._positions - 1)
-        p = self._predict(bucket, i)
-        prior = self._variance + _LEAN_DRIFT
-        self._variance = prior / (1.0 + prior * p * (1.0 - p))
-        self._lean += self._variance * (hit - p)
+        self._lean.follow(self._predict(bucket, i), hit)
         self._hits[bucket][i] = self._hits[bucket][i] * _DECAY + hit
         self._tries[bucket][i] = self._tries[bucket][i] * _DECAY + 1.0
 
@@ -81,7 +104,7 @@ class BucketCounts:
         try:
             hits = [[float(v) for v in row] for row in stored["hits"]]  # type: ignore[index]
             tries = [[float(v) for v in row] for row in stored["tries"]]  # type: ignore[index]
-        except (TypeError, KeyError, ValueError):
+        except (TypeError, KeyError, ValueError, ArithmeticError):
             return
         pairs = [list(zip(h, t, strict=False)) for h, t in zip(hits, tries, strict=False)]
         fits = [len(row) for row in pairs] == [len(row) for row in self._hits]
@@ -90,15 +113,19 @@ class BucketCounts:
 
     def _predict(self, bucket: int, i: int) -> float:
         hits, tries = self._hits[bucket][i], self._tries[bucket][i]
-        odds = (hits + _NEVER) / (tries - hits + _NEVER) * math.exp(self._lean)
+        odds = (hits + _NEVER) / (tries - hits + _NEVER) * math.exp(self._lean.odds)
         return odds / (1.0 + odds)
 
 
 class MarginLogistic:
-    """a = sigmoid(w * m + b), m the draft's top-2 margin; the prior until 32 outcomes are in."""
+    """a = sigmoid(w * m + b), m the draft's top-2 margin (leads beyond :attr:`surest` say no more)."""
+
+    surest = 12.0
+    prior = (0.15, 0.3)
 
     def __init__(self) -> None:
-        self.w, self.b = 0.15, 0.3
+        self.w, self.b = self.prior
+        self._lean = _Lean(_DRAFT_DRIFT)
         self._data: deque[tuple[float, bool]] = deque(maxlen=500)
         self._fresh = 0
         self.mean = _PRIOR_MEAN
@@ -106,17 +133,18 @@ class MarginLogistic:
 
     def __call__(self, margin: float) -> float:
         """Acceptance predicted for a token with this margin."""
-        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, self.w * margin + self.b))))
+        odds = self.w * min(margin, self.surest) + self.b + self._lean.odds
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, odds))))
 
-    def observe(self, margin: float, hit: bool, fair: bool = True) -> None:
-        """A token with this margin was judged (only tokens up to the first rejection are).
+    def observe(self, margin: float, hit: bool) -> None:
+        """A token with this margin was judged by what the text went on with, the text before it being the same.
 
-        One that was drafted but not put to the target is judged by the text that came instead: without that, a text
-        that the draft is unsure of would cost a step each round for ever, and nothing would be learnt from it. A token
-        that was dropped for being doubtful does not stand for others (not ``fair``): it weighs less in the mean.
+        Tokens that were drafted but not put to the target count alike: without them a text that the draft is unsure of
+        would cost a step each round for ever, and nothing would be learnt from it.
         """
-        self._data.append((margin, hit))
-        self.mean += (0.03 if fair else 0.01) * (hit - self.mean)
+        self._lean.follow(self(margin), hit)
+        self._data.append((min(margin, self.surest), hit))
+        self.mean += _MEAN_RATE * (hit - self.mean)
         self._fresh += 1
         enough = max(32, len(self._data) // 4)  # with nothing in the caches a fit takes 1 to 3 ms
         if self._fresh >= enough:
@@ -125,37 +153,53 @@ class MarginLogistic:
 
     def decline(self, expected: float) -> None:
         """A step was paid for a token that was not even drawn (rejection rule): its prediction stands for a verdict."""
-        self.mean += 0.01 * (expected - self.mean)
+        self.mean += _MEAN_RATE * (expected - self.mean)
 
     def new_text(self) -> None:
         """A new reply: go half way back to the prior, so that one hard text does not silence the draft for good."""
+        self._lean.reset()
         self.mean = max(self.mean, 0.5 * (self.mean + _PRIOR_MEAN))
 
     def to_json(self) -> dict[str, Any]:
         """What :meth:`restore` takes."""
-        return {"w": self.w, "b": self.b, "mean": self.mean, "data": [[m, int(hit)] for m, hit in self._data]}
+        return {"mean": self.mean, "data": [[m, int(hit)] for m, hit in self._data]}
 
     def restore(self, stored: object) -> None:
         """What an earlier run learnt; what is not that is left out."""
         try:
-            w, b, mean = (float(stored[name]) for name in ("w", "b", "mean"))  # type: ignore[index]
+            mean = float(stored["mean"])  # type: ignore[index]
             data = [(float(m), bool(hit)) for m, hit in stored["data"]]  # type: ignore[index]
-        except (TypeError, KeyError, ValueError):
+        except (TypeError, KeyError, ValueError, ArithmeticError):
             return
-        if all(math.isfinite(v) for v in (w, b, *(m for m, _ in data))) and w >= 0 and 0 <= mean <= 1:
-            self.w, self.b, self.mean = w, b, mean
+        if 0 <= mean <= 1 and all(0 <= m <= self.surest for m, _ in data):
+            self.mean = mean
             self._data.extend(data)
+            self._refit()
 
-    def _refit(self, ridge: float = 1.0, steps: int = 4) -> None:
+    def _refit(self, ridge: float = 1.0, steps: int = 8) -> None:
+        """Newton from the prior, each step halved until the penalised likelihood rises.
+
+        Outcomes that one line separates have hardly a best fit, and a full step from there leads anywhere.
+        """
+        if not self._data:
+            return
         data = np.asarray(self._data, dtype=np.float64)
-        x = np.column_stack([data[:, 0], np.ones(len(data))])
-        y = data[:, 1]
-        prior = np.array([0.15, 0.3])
-        theta = np.array([self.w, self.b])
+        x, y = np.column_stack([data[:, 0], np.ones(len(data))]), data[:, 1]
+        prior = np.array(self.prior)
+        theta, value = prior, _penalised(prior, x, y, prior, ridge)
         for _ in range(steps):
-            p = 1.0 / (1.0 + np.exp(-np.clip(x @ theta, -30, 30)))
+            p = 1.0 / (1.0 + np.exp(-(x @ theta)))
             gradient = x.T @ (y - p) - ridge * (theta - prior)
-            hessian = (x * (p * (1 - p))[:, None]).T @ x + ridge * np.eye(2)
-            theta = theta + np.linalg.solve(hessian, gradient)
-        if np.isfinite(theta).all() and theta[0] >= 0:
-            self.w, self.b = float(theta[0]), float(theta[1])
+            step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + ridge * np.eye(2), gradient)
+            while (better := _penalised(theta + step, x, y, prior, ridge)) < value and np.abs(step).max() > _STILL:
+                step *= 0.5
+            if better <= value + _STILL:
+                break
+            theta, value = theta + step, better
+        self.w, self.b = max(0.0, float(theta[0])), float(theta[1])
+
+
+def _penalised(theta: Vector, x: Vector, y: Vector, prior: Vector, ridge: float) -> float:
+    """Log likelihood of the outcomes less the ridge."""
+    odds = x @ theta
+    return float((y * odds - np.logaddexp(0.0, odds)).sum() - 0.5 * ridge * ((theta - prior) ** 2).sum())

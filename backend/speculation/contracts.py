@@ -18,6 +18,8 @@ Rows = NDArray[np.float32]
 
 SMALL_READ = 8
 """Unseen tokens up to here a draft reads along with its first step; more is an investment, made slice by slice."""
+LAG = 16
+"""Tokens that a draft left aside is asked about at once."""
 
 
 class Model(Protocol):
@@ -66,9 +68,7 @@ class Proposal:
         laws: for each token the law it was *drawn* from, or None where it was chosen deterministically.
         expected: predicted acceptance of each token given the ones before it.
         drafted: tokens drafted, those dropped before verification included.
-        read, read_ms: history tokens that the draft had to read first, and the time where it was more than a few.
-        features: what the prediction was made from (calibration).
-        shadow: drafted only to be judged.
+        features: what the predictions were made from (calibration), of all that were drafted.
     """
 
     tokens: list[int]
@@ -76,29 +76,17 @@ class Proposal:
     laws: list[Law | None] | None = None
     expected: list[float] = field(default_factory=list)
     drafted: int = 0
-    read: int = 0
-    read_ms: float = 0.0
     features: list[float] = field(default_factory=list)
-    shadow: bool = False
 
 
 GoOn = Callable[[Sequence[float]], bool]
 """Asked with the expected acceptances so far (the newest last): is drafting one more token worth its cost?"""
 
 
-def shadow(expected: Sequence[float]) -> bool:
-    """A :data:`GoOn` that keeps no token: one is drafted, and judged by what plain decoding emits."""
-    return False
-
-
 class Source(Protocol):
     """Where a draft comes from."""
 
     name: str
-
-    @property
-    def may_drop(self) -> bool:
-        """Whether a token that was drafted may be left unverified (the rejection rule forbids it)."""
 
     def begin(self, history: Sequence[int]) -> None:
         """A new reply starts; ``history`` is its rendered prompt."""
@@ -111,6 +99,15 @@ class Source(Protocol):
 
     def unseen(self, history: Sequence[int]) -> int:
         """History tokens the source would have to read before it can propose."""
+
+    def read(self, history: Sequence[int], end: int) -> int:
+        """Read one slice of what is unseen, up to position ``end``; how many tokens that was."""
+
+    def follow(self, history: Sequence[int]) -> None:
+        """Read the next :data:`LAG` unseen tokens, and learn whether each would have been drafted.
+
+        They are the target's, all of them; so a source that is left aside shows that it would pay again.
+        """
 
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """At most ``k`` tokens; ``go_on`` None means exactly k where possible. ``history`` is left as it was."""

@@ -16,6 +16,8 @@ _RECENT = 9
 """Passes per size that the median looks at: few enough to follow drifting memory bandwidth."""
 _FIRST_BUCKET = 512
 """Context lengths up to here share a table; each further bucket is twice as long as the one before it."""
+_SURE = 3
+_BUCKETS = {str(bucket): bucket for bucket in range(32)}
 
 
 class PassCosts:
@@ -59,8 +61,12 @@ class PassCosts:
 
     @property
     def untouched(self) -> bool:
-        """Whether nothing was measured in this run, in any bucket."""
-        return not any(table.measured for table in self._tables.values())
+        """Whether no one-token pass was measured in this run, in any bucket."""
+        return not any(1 in table.measured for table in self._tables.values())
+
+    def settle(self) -> None:
+        """Time has passed: two new one-token passes outweigh all older ones."""
+        self._now.settle()
 
     def at(self, n: int) -> float:
         """Cost of a pass over ``n`` tokens: measured, else interpolated, else extrapolated along the last slope.
@@ -83,8 +89,8 @@ class PassCosts:
         if isinstance(stored, dict):
             for name, value in stored.items():
                 table = _Table.restored(value)
-                if table is not None and isinstance(name, str) and name.isdecimal() and int(name) < 32:
-                    self._tables[int(name)] = table
+                if table is not None and name in _BUCKETS:
+                    self._tables[_BUCKETS[name]] = table
             self._now = self._tables[self._bucket]
 
 
@@ -99,6 +105,8 @@ class _Table:
         self._single: deque[float] = deque(maxlen=_RECENT)
         self._seen: dict[int, deque[float]] = {}
         self._ratio: dict[int, float] = {}
+        self._at: dict[int, float] = {}
+        """The ratios as they can be: see :meth:`_bound`."""
         self._unit = 1.0
         self.sizes: list[int] = []
 
@@ -109,7 +117,8 @@ class _Table:
     def borrowed(self) -> _Table:
         """The same figures, none of them measured here."""
         other = _Table()
-        other._ratio, other._unit, other.sizes = dict(self._ratio), self._unit, list(self.sizes)
+        other._unit, other._ratio = self._unit, dict(self._ratio)
+        other._bound()
         return other
 
     def observe(self, n: int, ms: float) -> None:
@@ -122,41 +131,56 @@ class _Table:
                 self._seen = {size: deque((r / unit for r in seen), _RECENT) for size, seen in self._seen.items()}
             self._unit = unit
             self._ratio[1] = 1.0
+            if first:
+                self._bound()
         else:
             seen = self._seen.setdefault(n, deque(maxlen=_RECENT))
             seen.append(ms / self._unit)
             self._ratio[n] = _median(seen)
-        if len(self.sizes) != len(self._ratio):
-            self.sizes = sorted(self._ratio)
+            self._bound()
 
     def settle(self) -> None:
-        """Time has passed: two new one-token passes outweigh all older ones."""
         if self._single:
             self._single = deque([self._unit], _RECENT)
 
     def at(self, n: int) -> float:
-        ratio = self._ratio.get(n)
+        ratio = self._at.get(n)
         return self._unit * (self._between(n) if ratio is None else ratio)
 
+    def _bound(self) -> None:
+        """One slow pass must not mark a size as dear for good: a size that is never chosen is never measured again.
+
+        So until it was seen a few times, a size costs no more than a larger one, nor than its tokens in smaller passes.
+        After that it may: kernels change with the size, and some cliffs go down.
+        """
+        self.sizes = sorted(self._ratio)
+        unsure = [n for n in self.sizes if n > 1 and len(self._seen.get(n, ())) < _SURE]
+        self._at = dict(self._ratio)
+        for n in reversed(unsure):
+            self._at[n] = min(self._at[n], *(self._at[m] for m in self.sizes if m > n), math.inf)
+        for n in unsure:
+            split = (self._at[m] * math.ceil(n / m) for m in self.sizes if m < n)
+            self._at[n] = min(self._at[n], *split, math.inf)
+
     def _between(self, n: int) -> float:
-        sizes = self.sizes
+        sizes, at = self.sizes, self._at
         if not sizes:
             raise LookupError("no pass was measured")
         i = bisect_left(sizes, n)
-        if i == 0:
-            return self._ratio[sizes[0]]
+        if i == 0:  # too cheap rather than too dear: what is tried is measured
+            return at[sizes[0]] * n / sizes[0]
         if i == len(sizes):
             if len(sizes) == 1:
-                return self._ratio[sizes[0]] * max(1.0, n / sizes[0])
+                return at[sizes[0]] * n / sizes[0]
             a, b = sizes[-2], sizes[-1]
-            slope = max(0.0, (self._ratio[b] - self._ratio[a]) / (b - a))
-            return self._ratio[b] + slope * (n - b)
+            slope = max(0.0, (at[b] - at[a]) / (b - a))
+            return at[b] + slope * (n - b)
         a, b = sizes[i - 1], sizes[i]
         share = (n - a) / (b - a)
-        return self._ratio[a] * (1 - share) + self._ratio[b] * share
+        return at[a] * (1 - share) + at[b] * share
 
     def to_json(self) -> dict[str, Any]:
-        return {"unit": self._unit, "ratio": {str(n): ratio for n, ratio in self._ratio.items()}}
+        return {"unit": self._unit, "ratio": {str(n): ratio for n, ratio in self._at.items()}}
 
     @classmethod
     def restored(cls, stored: object) -> _Table | None:
@@ -164,13 +188,14 @@ class _Table:
         try:
             unit = float(stored["unit"])  # type: ignore[index]
             ratio = {int(n): float(r) for n, r in stored["ratio"].items()}  # type: ignore[index]
-        except (TypeError, KeyError, ValueError, AttributeError):
+        except (TypeError, KeyError, ValueError, AttributeError, ArithmeticError):
             return None
         values = (unit, *ratio.values())
         if ratio.get(1) != 1.0 or min(ratio) < 1 or not all(math.isfinite(v) and v > 0 for v in values):
             return None
         table = cls()
-        table._unit, table._ratio, table.sizes = unit, ratio, sorted(ratio)
+        table._unit, table._ratio = unit, ratio
+        table._bound()
         return table
 
 

@@ -9,23 +9,30 @@ come.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.protocol import Speculation
-from backend.speculation.contracts import SMALL_READ, GoOn, Proposal, Source, shadow
+from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Proposal, Source
 from backend.speculation.cost import PassCosts
 
 LONGEST = 16
 """Longest automatic draft."""
 LAST_TOKEN = "last token"
 """Reason of a round that only one token may come of; it says nothing about the reply before it."""
+_READING = "the draft is reading what it has not seen"
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
 _PROBE_SHARE = 0.02
+_SO_FAR = 4
+"""Plain tokens that a reply's own pace begins with."""
+_CERTAIN = 2.0
+"""Reading a prompt with the draft must promise this many times its cost: a reply may end long before it was expected
+to (answers from documents of 800 tokens have 20), and what it would have saved is never missed as much."""
+_FOLLOW_SHARE = 0.02
+"""Of the time, for following the text with a draft that is paused."""
 _RECHECK = 50
-"""Rounds after which a plain pass is taken to measure what speculation is compared with."""
-_RECHECK_SOON = 12
-"""The same while that was measured at another context length."""
+"""Rounds after which plain passes are taken, to measure what speculation is compared with."""
+_RECHECK_PASSES = 2
 
 
 @dataclass(slots=True, frozen=True)
@@ -36,6 +43,10 @@ class Plan:
     k: int
     go_on: GoOn | None = None
     reason: str = ""
+    reading: Source | None = None
+    """Reads a slice of what it has not seen before this round; others may serve meanwhile."""
+    following: Source | None = None
+    """Is asked about tokens that came without it."""
 
 
 class Policy:
@@ -45,21 +56,29 @@ class Policy:
         settings: the current speculation settings (read anew each round).
         target: the target's pass costs.
         rest: tokens still expected in this reply (for investments).
-        overhead: host milliseconds of a speculative round beyond a plain one.
+        start: tokens of the prompt.
+        overhead: host milliseconds of a speculative round beyond a plain one, as `make bench` measures them.
     """
 
     def __init__(
-        self, settings: Callable[[], Speculation], target: PassCosts, rest: Callable[[], int], overhead: float = 0.3
+        self,
+        settings: Callable[[], Speculation],
+        target: PassCosts,
+        rest: Callable[[], int],
+        start: int = 0,
+        overhead: float = 1.0,
     ) -> None:
         self._settings = settings
         self._target = target
         self._rest = rest
+        self._start = start
         self._overhead = overhead
         self._budget = 0.0
-        self._probing = False
+        self._ms, self._tokens = 0.0, 0
         self._speculated = 0
+        self._drafted = False
         self.unmeasured = 0
-        """Plain passes to take soon, because what one costs was measured in other circumstances."""
+        """Plain passes to take now, because what one costs was measured in other circumstances."""
         self.blocked = ""
         """Why this model cannot be speculated with at all, if so."""
 
@@ -80,25 +99,26 @@ class Policy:
             return Plan(None, 0, reason="no draft model is loaded")
         if room < 1:
             return Plan(None, 0, reason=LAST_TOKEN)
-        if settings.length != "auto":
-            return self._fixed(history, wanted, min(settings.length, room), settings.source)
-        if self._recheck_due or not self._target.known:
+        if self._speculated >= _RECHECK:
+            self._speculated, self.unmeasured = 0, _RECHECK_PASSES
+            self._target.settle()
+        if self.unmeasured or (settings.length == "auto" and not self._target.known):
             plan = Plan(None, 0, reason="measuring a plain pass")
+        elif settings.length != "auto":
+            plan = self._fixed(history, wanted, min(settings.length, room), settings.source)
         else:
             plan = self._automatic(history, wanted, min(LONGEST, room), settings.source)
-        if plan.source is not None:
-            self._speculated += 1
-        else:
-            self._speculated, self.unmeasured = 0, max(0, self.unmeasured - 1)
+        self._drafted = plan.source is not None and plan.source.name == "draft"
+        self._speculated = self._speculated + 1 if plan.source else 0
+        self.unmeasured -= self.unmeasured > 0
         return plan
 
-    @property
-    def _recheck_due(self) -> bool:
-        return self._speculated >= (_RECHECK_SOON if self.unmeasured else _RECHECK)
-
-    def spent(self, ms: float) -> None:
-        """A round took ``ms``: a share of it may be spent on probing a paused draft."""
-        self._budget += _PROBE_SHARE * ms
+    def spent(self, ms: float, read_ms: float, tokens: int) -> None:
+        """The round planned last gave ``tokens`` in ``ms``, ``read_ms`` of it the draft's reading of the prompt."""
+        self._budget += _FOLLOW_SHARE * ms
+        if not self._drafted:  # the pace without the draft
+            self._ms += ms - read_ms
+            self._tokens += tokens
 
     def trim(self, proposal: Proposal) -> None:
         """Drop trailing tokens that, now that drafting is paid for, are not worth verifying."""
@@ -115,6 +135,8 @@ class Policy:
         # "auto" and "draft": the model, else lookup; "lookup+draft": lookup where it finds something, else the model
         order = sorted(sources, key=lambda s: (s.name == "lookup") == (choice == "auto"))
         for source in order:
+            if source.unseen(history) > SMALL_READ and source.expect(history, k):
+                return Plan(None, 0, reason=_READING, reading=source)
             if source.expect(history, k):
                 return Plan(source, k)
         return Plan(None, 0, reason="nothing to propose")
@@ -124,42 +146,54 @@ class Policy:
     def _automatic(self, history: Sequence[int], sources: Sequence[Source], limit: int, choice: str) -> Plan:
         plain = 1.0 / self._pass(0)
         best, plan, reason = plain * _EDGE, None, "no earlier match"
+        reading: Source | None = None
         for source in sorted(sources, key=lambda s: s.name != "lookup"):
             expected = source.expect(history, limit)
             if not expected:
                 continue
             unseen = source.unseen(history)
-            rate, k = self._best(source, expected, min(max(unseen, 1), SMALL_READ))
+            rate, k = self._best(source, expected)
             if rate <= best:
-                reason = self._why_not(source, expected, unseen)
+                reason = self._why_not(source, expected)
                 continue
-            if unseen > SMALL_READ and not self._worth_reading(source, unseen, rate, max(best, plain)):
+            if unseen > 1 and not self._worth_reading(source, unseen, rate, max(best, plain)):
                 reason = "reading the prompt with the draft would cost more than it saves"
                 continue
+            if unseen > SMALL_READ:
+                reading, reason = source, _READING
+                continue
             best = rate
-            plan = Plan(source, min(limit, LONGEST), self._go_on(source)) if source.name == "draft" else Plan(source, k)
+            plan = Plan(source, limit, self._go_on(source, limit)) if source.name == "draft" else Plan(source, k)
             if choice == "lookup+draft" and source.name == "lookup":
                 break
-        if plan is not None:
-            return plan
-        return self._probe(history, sources) or Plan(None, 0, reason=reason)
+        plan = plan or Plan(None, 0, reason=reason)
+        following = None if reading else self._to_follow(history, [s for s in sources if s is not plan.source])
+        return replace(plan, reading=reading, following=following)
 
     def _pass(self, k: int) -> float:
         return self._target.at(k + 1) + (self._overhead if k else 0.0)
 
-    def _best(self, source: Source, expected: Sequence[float], unseen: int) -> tuple[float, int]:
-        best, at = 0.0, 0
-        for k, tokens in enumerate(_tokens(expected), start=1):
-            rate = tokens / (self._pass(k) + source.cost(k, unseen))
+    def _best(self, source: Source, expected: Sequence[float]) -> tuple[float, int]:
+        """The best rate and length, round after round: what is unseen now is not charged to all of them."""
+        best, at, chain = 0.0, 0, 1.0
+        again = source.cost(1, 2) - source.cost(1, 1)  # after a round in which all was accepted there are two to read
+        for k, (tokens, a) in enumerate(zip(_tokens(expected), expected, strict=True), start=1):
+            chain *= a
+            rate = tokens / (self._pass(k) + source.cost(k, 1) + chain * again)
             if rate > best:
                 best, at = rate, k
         return best, at
 
     def _worth_reading(self, source: Source, unseen: int, rate: float, other: float) -> bool:
-        saved = self._rest() * (1.0 / other - 1.0 / rate)
-        return saved > source.cost(1, unseen) - source.cost(1, 1)
+        """What the rest of the reply would save over going on without, against what the reading takes."""
+        cost = source.cost(1, unseen) - source.cost(1, 1)
+        if unseen > SMALL_READ:
+            plain = 1.0 / self._pass(0)
+            other = max(other, (_SO_FAR + self._tokens) / (_SO_FAR / plain + self._ms))
+            cost *= _CERTAIN
+        return self._rest() * (1.0 / other - 1.0 / rate) > cost
 
-    def _go_on(self, source: Source) -> GoOn:
+    def _go_on(self, source: Source, limit: int) -> GoOn:
         step = source.cost(1, 1)
 
         def go_on(expected: Sequence[float]) -> bool:
@@ -173,7 +207,7 @@ class Policy:
             stop = tokens / (spent + self._pass(done))
             ahead = max(0.5, sum(expected) / len(expected))
             a = expected[-1]
-            for k in range(done + 1, LONGEST + 1):
+            for k in range(done + 1, limit + 1):
                 chain *= a
                 tokens += chain
                 if tokens / (spent + self._pass(k)) > stop:
@@ -184,24 +218,17 @@ class Policy:
 
         return go_on
 
-    def _probe(self, history: Sequence[int], sources: Sequence[Source]) -> Plan | None:
-        """A draft that is paused is drafted with now and then, to see whether it would pay again.
-
-        Where the rule allows, one token is drafted and compared with what plain decoding emits: a draft step, and no
-        larger pass. What it missed is read a slice a round; a probe begun goes on until something was drafted.
-        """
+    def _to_follow(self, history: Sequence[int], sources: Sequence[Source]) -> Source | None:
+        """A draft that is left aside is asked about the text now and then, to see whether it would pay again."""
         for source in sources:
-            if source.name != "draft" or not source.expect(history, 2):
-                continue
             unseen = source.unseen(history)
-            k, check = (1, 0.0) if source.may_drop else (2, self._pass(2) - self._pass(0))
-            if self._probing or self._budget >= source.cost(k, unseen) + check:
-                self._budget = self._budget - source.cost(k, 1) - check if self._probing else 0.0
-                self._probing = unseen > SMALL_READ
-                return Plan(source, k, shadow if source.may_drop else None, "probing the draft")
+            caught_up = unseen <= LAG or len(history) - unseen < self._start  # or has yet to read the prompt
+            if not caught_up and source.expect(history, 1) and self._budget >= (cost := source.cost(1, LAG)):
+                self._budget -= cost
+                return source
         return None
 
-    def _why_not(self, source: Source, expected: Sequence[float], unseen: int) -> str:
+    def _why_not(self, source: Source, expected: Sequence[float]) -> str:
         if source.name == "lookup":
             dear = self._pass(1) / self._pass(0)
             return f"paused: a match holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass"

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from backend.protocol import Origin, Outcome
 from backend.sampling.chain import Row
-from backend.speculation.contracts import GoOn, Model, Proposal, Rows, Source
+from backend.speculation.contracts import SMALL_READ, GoOn, Model, Proposal, Rows, Source
 from backend.speculation.cost import PassCosts
-from backend.speculation.policy import Policy
+from backend.speculation.policy import Plan, Policy
 from backend.speculation.verify import Rule, Verdict
 
 
@@ -47,7 +47,7 @@ class Round:
     host_ms: float = 0.0
     reason: str = ""
     read_ms: float = 0.0
-    """Part of the round spent on the draft's reading of the prompt (in none of the three above)."""
+    """Part of the round spent on the draft's reading of the prompt (in none of the three above), and its tokens."""
     read_n: int = 0
 
 
@@ -83,6 +83,7 @@ class Rounds:
         self.costs = costs
         self.history = history
         self.ends = ends
+        self._prompt = len(history)
         self._limit = len(history) + budget
         self._index = 0
 
@@ -103,7 +104,11 @@ class Rounds:
         if self.costs.enter(start):
             self.policy.unmeasured = 2
         plan = self.policy.plan(self.history, self.sources, self._room(start))
+        read_ms, read_n, aside_ms = self._read(plan)
+        if plan.reading is not None and plan.reading.unseen(self.history) <= SMALL_READ:  # all read: it may serve now
+            plan = self.policy.plan(self.history, self.sources, self._room(start))
         proposal, draft_ms = self._propose(plan.source, plan.k, plan.go_on)
+        draft_ms += aside_ms
 
         tokens = proposal.tokens if proposal else []
         passed = time.perf_counter()
@@ -119,8 +124,7 @@ class Rounds:
 
         self._index += 1
         total = 1e3 * (time.perf_counter() - began)
-        self.policy.spent(total)
-        read_ms = proposal.read_ms if proposal else 0.0
+        self.policy.spent(total, read_ms, len(emitted))
         return Round(
             index=self._index,
             start=start,
@@ -130,12 +134,12 @@ class Rounds:
             proposal=proposal,
             accepted=accepted,
             passes=1,
-            draft_ms=draft_ms - read_ms,
+            draft_ms=draft_ms,
             verify_ms=verify_ms,
-            host_ms=total - draft_ms - verify_ms,
+            host_ms=total - read_ms - draft_ms - verify_ms,
             reason=plan.reason,
             read_ms=read_ms,
-            read_n=proposal.read if proposal and read_ms else 0,
+            read_n=read_n,
         )
 
     def probability(self, row: Row, token: int, position: int) -> float:
@@ -145,6 +149,19 @@ class Rounds:
     def _room(self, start: int) -> int:
         """Draft tokens that fit: the pass emits one more, and nothing may go beyond budget, context or batch."""
         return min(self._limit - start - 1, self.target.room - 1, self.target.max_rows - 1)
+
+    def _read(self, plan: Plan) -> tuple[float, int, float]:
+        """Milliseconds and tokens of the draft's reading of the prompt; milliseconds of reading or following beyond."""
+        began = time.perf_counter()
+        if plan.reading is not None:
+            in_prompt = len(self.history) - plan.reading.unseen(self.history) < self._prompt
+            n = plan.reading.read(self.history, self._prompt if in_prompt else len(self.history) - 1)
+            ms = 1e3 * (time.perf_counter() - began)
+            return (ms, n, 0.0) if in_prompt else (0.0, 0, ms)
+        if plan.following is not None:
+            plan.following.follow(self.history)
+            return 0.0, 0, 1e3 * (time.perf_counter() - began)
+        return 0.0, 0, 0.0
 
     def _propose(self, source: Source | None, k: int, go_on: GoOn | None) -> tuple[Proposal | None, float]:
         if source is None:

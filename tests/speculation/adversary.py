@@ -39,6 +39,11 @@ class Adversary:
     def unseen(self, history: Sequence[int]) -> int:
         return 0
 
+    def read(self, history: Sequence[int], end: int) -> int:
+        return 0
+
+    def follow(self, history: Sequence[int]) -> None: ...
+
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         true = self._said(history, k)
         tokens = [t if i < self.right else (t + 1) % self._n_vocab for i, t in enumerate(true)]
@@ -68,6 +73,6 @@ class Planned:
                 return Plan(source, min(step.k, room))
         return Plan(None, 0, reason="planned")
 
-    def spent(self, ms: float) -> None: ...
+    def spent(self, ms: float, read_ms: float, tokens: int) -> None: ...
 
     def trim(self, proposal: Proposal) -> None: ...

@@ -63,7 +63,7 @@ def make(
     rule = rule or make_rule(Chain(sampling), settings.rule, seed)
     history = list(prompt)
     frozen = Frozen(target_costs or costs())
-    policy = Policy(lambda: settings, frozen, lambda: 10_000)
+    policy = Policy(lambda: settings, frozen, lambda: 10_000, len(prompt))
     sources: list[Source] = [Lookup(counts or BucketCounts(), ends)]
     if draft is not None:
         draft_frozen = Frozen(draft_costs or costs(n1=1.0, n2=1.2, n16=4.0))

@@ -1,7 +1,8 @@
 """Drafts from a small model that keeps its own KV cache.
 
 Only what the draft has not seen is decoded: after a mismatch one token, after a fully accepted round two (its own last
-draft token and the bonus). After a pause, or at the start of a reply, it first reads what it missed.
+draft token and the bonus). More than a few tokens, at the start of a reply or after a pause, are read when the policy
+says so; and while it is paused it may follow the text at a distance, being asked what it would have said.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from backend.errors import EngineError, ErrorCode
 from backend.sampling.chain import Row
 from backend.speculation.calibration import MarginLogistic
-from backend.speculation.contracts import SMALL_READ, GoOn, Model, Proposal, shadow
+from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Model, Proposal
 from backend.speculation.cost import PassCosts
 from backend.speculation.verify import Rule
 
@@ -51,13 +52,9 @@ class DraftModel:
         self._costs = costs
         self.failed = ""
         """Why the draft sits out, if it does (until the next reply)."""
+        self._stumbled = False
         self._drawn: list[int] = []
         """Tokens drawn for the last proposal, those not put to the target included."""
-
-    @property
-    def may_drop(self) -> bool:
-        """See :class:`Source`."""
-        return self._rule.may_drop
 
     def begin(self, history: Sequence[int]) -> None:
         """Keep the common prefix of what the draft holds and the new prompt."""
@@ -76,7 +73,7 @@ class DraftModel:
         return len(history) - self._model.length
 
     def cost(self, k: int, unseen: int) -> float:
-        """See :class:`Source`."""
+        """See :class:`Source`. Nothing while nothing was measured: what is tried is measured."""
         if not self._costs.known or k <= 0:
             return 0.0
         return self._costs.at(max(1, unseen)) + (k - 1) * self._costs.at(1)
@@ -86,48 +83,50 @@ class DraftModel:
         room = self._model.room - self.unseen(history) + 1
         return [self._calibration.mean] * min(k, room) if not self.failed and room > 0 else []
 
+    def read(self, history: Sequence[int], end: int) -> int:
+        """See :class:`Source`."""
+        part = history[self._model.length : min(end, self._model.length + _SLICE)]
+        return len(part) if self._trying(lambda: self._timed(part)) else 0
+
+    def follow(self, history: Sequence[int]) -> None:
+        """See :class:`Source`."""
+        self._trying(lambda: self._judge(history))
+
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """See :class:`Source`. A failing draft is cleared and tried once more, then sits out."""
-        if self.failed or k <= 0:
-            return Proposal([], self.name)
-        for attempt in (1, 2):
-            try:
-                return self._propose(history, k, go_on)
-            except EngineError as error:
-                if error.code is ErrorCode.CANCELLED:
-                    raise
-                if attempt == 2:
-                    self.failed = error.message
-                else:
-                    self._guard(self._model.clear)
-        return Proposal([], self.name)
+        out = Proposal([], self.name, laws=[])
+        self._drawn = []
+        if k > 0:
+            self._trying(lambda: self._propose(history, k, go_on, out))
+        return out
 
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
         """Learn from each drafted token up to the first that the text did not confirm, verified or not."""
         self._costs.enter(len(history))
         if proposal is None:
             return
-        judged = zip(proposal.features, self._drawn, history[start:], strict=False)
-        for i, (feature, drawn, emitted) in enumerate(judged):
-            self._calibration.observe(feature, drawn == emitted, proposal.shadow or i < len(proposal.tokens))
+        for feature, drawn, emitted in zip(proposal.features, self._drawn, history[start:], strict=False):
+            self._calibration.observe(feature, drawn == emitted)
             if drawn != emitted:
                 break
 
-    def _propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
-        out = Proposal([], self.name, laws=[], shadow=go_on is shadow)
-        self._drawn = []
+    def _propose(self, history: list[int], k: int, go_on: GoOn | None, out: Proposal) -> None:
         start = len(history)
         times: list[float] = []
+        missed = history[self._model.length :]
+        if len(missed) > SMALL_READ:
+            return  # its memory was lost since the policy looked: it must read first
         try:
             began = time.perf_counter()
-            row = self._catch_up(history, out)
-            while row is not None:
+            row = self._next(missed)
+            while True:
                 draw = self._rule.draft(row[: self._width], history, len(history))
                 # the whole step: an unfiltered row takes longer to draw from than to compute
                 times.append(1e3 * (time.perf_counter() - began))
                 expected = self._calibration(draw.margin)
                 # the rejection rule forbids dropping a drawn token: there this decision, made before the draw, is final
                 enough = go_on is not None and not go_on([*out.expected, expected])
+                out.drafted += 1
                 if enough and not self._rule.may_drop:
                     if not out.tokens:
                         self._calibration.decline(expected)
@@ -145,39 +144,61 @@ class DraftModel:
                 if len(out.tokens) >= k or token in self._ends or self._model.room < 1:
                     break
                 began = time.perf_counter()
-                row = self._model.read([token])[-1]
-            out.drafted = len(out.tokens)
-            self._learn_costs(out.read, times)
-            return out
+                row = self._next([token])
+            self._learn_costs(len(missed), times)
         finally:
             del history[start:]
 
-    def _catch_up(self, history: list[int], out: Proposal) -> Row | None:
-        missed = history[self._model.length :]
-        if max(missed) >= self._model.n_vocab:
-            self.failed = "this reply contains a token that the draft does not have"
-            return None
-        if len(missed) <= SMALL_READ:
-            out.read = len(missed)
-            first: Row = self._model.read(missed)[-1]
-            return first
-        # a long way behind: one slice a round, the text flowing on meanwhile
-        part = missed[:_SLICE]
-        out.read = len(part)
-        began = time.perf_counter()
-        row: Row = self._model.read(part)[-1]
-        out.read_ms = 1e3 * (time.perf_counter() - began)
-        if len(part) == _SLICE:
-            self._costs.observe(_SLICE, out.read_ms)
-        return row if len(part) == len(missed) else None
+    def _next(self, tokens: Sequence[int]) -> Row:
+        self._check(tokens)
+        row: Row = self._model.read(tokens)[-1]
+        return row
+
+    def _timed(self, part: Sequence[int]) -> None:
+        if part:
+            began = time.perf_counter()
+            self._next(part)
+            if len(part) == _SLICE:
+                self._costs.observe(_SLICE, 1e3 * (time.perf_counter() - began))
+
+    def _judge(self, history: Sequence[int]) -> None:
+        start = self._model.length
+        part = history[start : min(len(history) - 1, start + min(LAG, self._model.max_rows))]
+        if not part:
+            return
+        self._check(part)
+        for i, row in enumerate(self._model.decode(part), start=start + 1):
+            draw = self._rule.draft(row[: self._width], history[:i], i)
+            self._calibration.observe(draw.margin, draw.take()[0] == history[i])
+
+    def _check(self, tokens: Sequence[int]) -> None:
+        if max(tokens) >= self._model.n_vocab:
+            raise EngineError(ErrorCode.BAD_TOKEN, "this reply contains a token that the draft does not have")
 
     def _learn_costs(self, read: int, times: list[float]) -> None:
         """``times`` in ms: of the first step, which read ``read`` tokens, and of the others, which read one each."""
-        if times and 1 < read <= SMALL_READ:
+        if times and read > 1:
             self._costs.observe(read, times[0])
         singles = times if read == 1 else times[1:]
         if singles:
             self._costs.observe(1, sum(singles) / len(singles))
+
+    def _trying(self, action: Callable[[], None]) -> bool:
+        """A failing draft is cleared, and tried again when it has read anew; at its second failure it sits out."""
+        if self.failed:
+            return False
+        try:
+            action()
+            return True
+        except EngineError as error:
+            if error.code is ErrorCode.CANCELLED:
+                raise
+            if self._stumbled or error.code is ErrorCode.BAD_TOKEN:
+                self.failed = error.message
+            else:
+                self._stumbled = True
+                self._guard(self._model.clear)
+            return False
 
     def _guard(self, action: Callable[[], None]) -> None:
         """A draft's memory that cannot be truncated must never stop the reply: forget it all, or sit out."""

@@ -27,7 +27,6 @@ class Lookup:
     """
 
     name = "lookup"
-    may_drop = True
 
     def __init__(self, counts: BucketCounts, ends: Collection[int]) -> None:
         self._counts = counts
@@ -59,6 +58,13 @@ class Lookup:
     def cost(self, k: int, unseen: int) -> float:
         """Copying costs nothing that could be measured."""
         return 0.0
+
+    def read(self, history: Sequence[int], end: int) -> int:
+        """Nothing is ever unseen."""
+        return 0
+
+    def follow(self, history: Sequence[int]) -> None:
+        """Every copy is scored anyway."""
 
     def expect(self, history: Sequence[int], k: int) -> list[float]:
         """See :class:`Source`."""

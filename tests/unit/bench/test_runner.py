@@ -28,7 +28,7 @@ class Recorder:
         self.name = name
         self._log = log
 
-    async def answer(self, prompt: Prompt, sampling: Sampling) -> Run:
+    async def answer(self, prompt: Prompt, sampling: Sampling, repeat: int = 0) -> Run:
         assert sampling.seed is not None
         self._log.append((prompt.id, self.name, sampling.seed))
         return Run(self.name, prompt, 0, sampling.seed, Timings(), "")

@@ -152,16 +152,18 @@ class Rounds:
 
     def _read(self, plan: Plan) -> tuple[float, int, float]:
         """Milliseconds and tokens of the draft's reading of the prompt; milliseconds of reading or following beyond."""
+        source, n, read_ms = plan.reading or plan.following, 0, 0.0
+        if source is None:
+            return 0.0, 0, 0.0
         began = time.perf_counter()
-        if plan.reading is not None:
-            in_prompt = len(self.history) - plan.reading.unseen(self.history) < self._prompt
-            n = plan.reading.read(self.history, self._prompt if in_prompt else len(self.history) - 1)
-            ms = 1e3 * (time.perf_counter() - began)
-            return (ms, n, 0.0) if in_prompt else (0.0, 0, ms)
-        if plan.following is not None:
-            plan.following.follow(self.history)
-            return 0.0, 0, 1e3 * (time.perf_counter() - began)
-        return 0.0, 0, 0.0
+        if source is plan.following:
+            source.follow(self.history)
+        elif len(self.history) - source.unseen(self.history) < self._prompt:
+            n = source.read(self.history, self._prompt)
+            read_ms = 1e3 * (time.perf_counter() - began)
+        if source is plan.reading and len(self.history) - source.unseen(self.history) >= self._prompt:
+            source.read(self.history, len(self.history) - 1)
+        return read_ms, n, 1e3 * (time.perf_counter() - began) - read_ms
 
     def _propose(self, source: Source | None, k: int, go_on: GoOn | None) -> tuple[Proposal | None, float]:
         if source is None:

@@ -32,6 +32,6 @@ class Foretold(TableModel):
         row[right] = 10.0
         return row
 
-    def as_sources(self, rule: Any) -> list[Any]:
+    def as_sources(self, rule: Any, learner: Any) -> list[Any]:
         """In place of ``Pair._sources``: this model alone."""
         return [DraftModel(self, rule, self.n_vocab, (), MarginLogistic(), PassCosts())]

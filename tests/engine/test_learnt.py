@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.learnt import Learnt
+from backend.engine.pair import Pair
 from backend.protocol import Speculation
-from tests.engine.rig import COUNT, pair, quietly, say, with_draft
+from backend.sampling.chain import Chain
+from backend.speculation.verify import Greedy
+from tests.engine.rig import COUNT, GREEDY, pair, quietly, say, with_draft
 
 ALWAYS = Speculation(source="draft", length=7)
+RULE = Greedy(Chain(GREEDY))
+
+
+def learnt_of(both: Pair) -> tuple[Any, Any]:
+    """The person's own statistics: of the draft's margins, and of copies."""
+    return both._learners[""].margins(RULE).to_json(), both._learners[""].copies.to_json()
 
 
 def test_a_pair_starts_from_what_it_learnt_before(tiny_files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -21,9 +31,9 @@ def test_a_pair_starts_from_what_it_learnt_before(tiny_files: tuple[Path, Path],
     with pair(target, draft, learnt) as both:
         say(both, COUNT, max_tokens=48, speculation=ALWAYS)
         assert 8 in both.costs.measured
-        before = (both.costs.to_json(), both.draft_costs.to_json(), both._calibration.to_json(), both._copies.to_json())
+        before = (both.costs.to_json(), both.draft_costs.to_json(), *learnt_of(both))
     with pair(target, draft, Learnt(learnt._path)) as again:
-        assert (again._calibration.to_json(), again._copies.to_json()) == before[2:]
+        assert learnt_of(again) == before[2:]
         assert again.costs.measured == [1], "one size is measured anew, the others follow it"
         assert set(again.costs.to_json()["0"]["ratio"]) == set(before[0]["0"]["ratio"])
         assert set(again.draft_costs.to_json()["0"]["ratio"]) == set(before[1]["0"]["ratio"])
@@ -34,12 +44,12 @@ def test_other_options_are_another_machine(tiny_files: tuple[Path, Path], tmp_pa
     target, _ = tiny_files
     learnt = Learnt(tmp_path / "learnt.json")
     with pair(target, learnt=learnt) as both:
-        both.costs.observe(16, 1000.0)
+        both.costs.observe(32, 1000.0)
     with pair(target, learnt=learnt) as same:
-        assert 16 in same.costs.table()
+        assert 32 in same.costs.table()
     for other in ({"kv_type": "f32"}, {"flash_attention": "off"}, {"threads": 2}):
         with pair(target, learnt=learnt, **other) as both:
-            assert 16 not in both.costs.table(), other
+            assert 32 not in both.costs.table(), other
 
 
 def test_measuring_after_a_swap_leaves_a_long_conversation_in_memory(tiny_files: tuple[Path, Path]) -> None:
@@ -56,11 +66,34 @@ def test_a_swapped_draft_finds_its_own_again(tiny_files: tuple[Path, Path], tmp_
     target, draft = tiny_files
     learnt = Learnt(tmp_path / "learnt.json")
     with pair(target, draft, learnt) as both:
-        both._calibration.mean = 0.25
+        both._learners[""].margins(RULE).mean = 0.25
     with pair(target, learnt=learnt) as alone:
         alone.offer_draft(with_draft(alone, draft))
         alone.take_offers()
-        assert alone._calibration.mean == 0.25
+        assert alone._learners[""].margins(RULE).mean == 0.25
+
+
+def test_a_benchmark_neither_uses_nor_changes_what_the_person_taught(tiny_files: tuple[Path, Path]) -> None:
+    with pair(*tiny_files) as both:
+        say(both, COUNT, max_tokens=48, speculation=ALWAYS)
+        taught = learnt_of(both)
+        say(both, COUNT, max_tokens=48, speculation=ALWAYS, learner="a")
+        assert learnt_of(both) == taught
+        assert both._learners["a"].margins(RULE).to_json() != taught[0]
+        for i in range(200):
+            both._learner(str(i))
+        assert len(both._learners) < 100
+        assert learnt_of(both) == taught
+
+
+def test_a_model_has_figures_of_its_own_in_either_role(tiny_files: tuple[Path, Path], tmp_path: Path) -> None:
+    target, _ = tiny_files
+    learnt = Learnt(tmp_path / "learnt.json")
+    with pair(target, target, learnt) as both:
+        both.costs.observe(32, 1000.0)
+    with pair(target, target, learnt) as again:
+        assert 32 in again.costs.table()
+        assert 32 not in again.draft_costs.table()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +103,7 @@ def test_a_damaged_file_is_replaced(damaged: str, tiny_files: tuple[Path, Path],
     learnt = Learnt(tmp_path / "learnt.json")
     (tmp_path / "learnt.json").write_text(damaged)
     with pair(tiny_files[0], learnt=learnt) as both:
-        assert both.costs.measured == [1, 2, 4, 8]
+        assert both.costs.measured == [1, 2, 4, 8, 16]
     with pair(tiny_files[0], learnt=learnt) as both:
         assert both.costs.measured == [1]
 

@@ -59,14 +59,14 @@ class BucketCounts:
     """Acceptance by match length and position, with a prior from published chat and edit transcripts."""
 
     edges = (3, 4, 8, 16)
-    """Match lengths: 2, 3, 4-7, 8-15, 16 and up; each in three kinds, see :meth:`bucket`."""
-    first = (0.30, 0.55, 0.65, 0.38, 0.65, 0.78, 0.58, 0.75, 0.88, 0.75, 0.86, 0.95, 0.92, 0.95, 0.98)
+    """Match lengths: 2, 3, 4-7, 8-15, 16 and up."""
+    first = (0.55, 0.65, 0.75, 0.86, 0.95)
     later = (0.70, 0.75, 0.80, 0.92, 0.96)
     weight = 4.0
 
     def __init__(self, positions: int = 16) -> None:
         self._positions = positions
-        priors = [[first] + [self.later[i // 3]] * (positions - 1) for i, first in enumerate(self.first)]
+        priors = [[a] + [b] * (positions - 1) for a, b in zip(self.first, self.later, strict=True)]
         self._hits = [[self.weight * a for a in row] for row in priors]
         self._tries = [[self.weight] * positions for _ in priors]
         self._lean = _Lean(_COPY_DRIFT)
@@ -75,14 +75,9 @@ class BucketCounts:
         """A new reply: it may copy more or less than the others did."""
         self._lean.reset()
 
-    def bucket(self, match: int, places: int, agreeing: int) -> int:
-        """Bucket of a match of ``match`` tokens.
-
-        What followed the last two tokens before says more than the match's length: where it was twice another token,
-        half of the copies fail. Of ``places`` places ``agreeing`` went on as the copy would: not all, one, all of many.
-        """
-        kind = 0 if agreeing < places else 1 if places == 1 else 2
-        return 3 * sum(match >= edge for edge in self.edges) + kind
+    def bucket(self, match: int) -> int:
+        """Bucket of a match of ``match`` tokens."""
+        return sum(match >= edge for edge in self.edges)
 
     def expect(self, bucket: int, k: int) -> list[float]:
         """Acceptance of the first ``k`` positions, each given the ones before it."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from backend.protocol import Speculation
-from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Proposal, Source
+from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Source
 from backend.speculation.cost import PassCosts
 
 LONGEST = 16
@@ -119,15 +119,6 @@ class Policy:
         if not self._drafted:  # the pace without the draft
             self._ms += ms - read_ms
             self._tokens += tokens
-
-    def trim(self, proposal: Proposal) -> None:
-        """Drop trailing tokens that, now that drafting is paid for, are not worth verifying."""
-        best, keep = 1.0 / self._pass(0), 0
-        for k, tokens in enumerate(_tokens(proposal.expected), start=1):
-            rate = tokens / self._pass(k)
-            if rate > best:
-                best, keep = rate, k
-        del proposal.tokens[keep:]
 
     # -- fixed lengths
 

@@ -170,8 +170,6 @@ class Rounds:
             return None, 0.0
         began = time.perf_counter()
         proposal = source.propose(self.history, k, go_on)
-        if go_on is not None and self.rule.may_drop:
-            self.policy.trim(proposal)
         return proposal, 1e3 * (time.perf_counter() - began)
 
     def _verify(self, rows: Rows, proposal: Proposal | None) -> tuple[list[Emitted], int, Outcome]:

@@ -411,17 +411,6 @@ def test_a_plan_never_exceeds_its_room(
         assert wanted.enabled or plan.source is None
 
 
-def test_trim_keeps_the_most_tokens_per_millisecond() -> None:
-    table = costs(n1=10.0, n2=10.5, n3=16.0, n4=30.0)
-    proposal = Proposal([1, 2, 3], "draft", None, [0.9, 0.9, 0.9], 3)
-    policy(Speculation(), table).trim(proposal)
-    assert proposal.tokens == [1]
-    proposal = Proposal([1, 2], "draft", None, [0.01, 0.01], 2)
-    policy(Speculation(), table).trim(proposal)
-    assert proposal.tokens == []
-    assert proposal.drafted == 2, "what was drafted is still counted"
-
-
 # -- through the loop
 
 

@@ -114,12 +114,10 @@ class Lookup:
         if n < 3:
             return 0, -1
         best_at = best = 0
-        follow: list[int] = []
         seen = self._pairs.get(history[n - 2] << 32 | history[n - 1], ())
         for end in reversed(seen[-_CANDIDATES - 1 :]):
             if end >= n - 1:
                 continue
-            follow.append(history[end + 1])
             length = 2
             while length < _LONGEST and length <= end and history[end - length] == history[n - 1 - length]:
                 length += 1
@@ -127,7 +125,7 @@ class Lookup:
                 best_at, best = end + 1, length
         if not best:
             return 0, -1
-        return best_at, self._counts.bucket(best, len(follow), follow.count(history[best_at]))
+        return best_at, self._counts.bucket(best)
 
     def _copy(self, history: Sequence[int], at: int, k: int, n: int) -> list[int]:
         """Up to ``k`` tokens from ``at``; past ``n`` the copy continues in itself (a period)."""

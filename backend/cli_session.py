@@ -17,11 +17,9 @@ from typing import Any, TypeVar
 
 from backend.bench.runner import new_job
 from backend.cli import complain
-from backend.client import ManagedEngine
+from backend.client import own_engine
 from backend.errors import EngineError, ErrorCode
-from backend.library.paths import exact_library
 from backend.protocol import DraftRequest, LoadProgress, LoadRequest, State
-from backend.supervisor import Supervisor
 
 T = TypeVar("T")
 
@@ -45,10 +43,7 @@ class Session:
 
     def __init__(self, files: Mapping[str, Path] | None = None, *, strict: bool = False) -> None:
         self.files = dict(files or {})
-        library = exact_library() if strict else None
-        self.client = ManagedEngine(
-            Supervisor(models=self.files, env={"LLAMA_CPP_LIB_PATH": str(library)} if library else None)
-        )
+        self.client = own_engine(self.files, strict=strict)
         self._runner = asyncio.Runner()
         self._pressed = 0.0
 

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
 from pathlib import Path
 
-from backend.bench.runner import new_job, reply_request
-from backend.bench.tune import Forecast, forecast
+from backend.bench.runner import reply_request
+from backend.bench.tune import Failed, Forecast, Trying, chat_replies, try_drafts
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
+from backend.chats import Reply
 from backend.cli import complain
 from backend.cli_chat import ask
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import CostTable, Message, Sampling, Speculation
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    messages: tuple[Message, ...]
-    ids: tuple[int, ...]
+from backend.library.paths import chats_file
+from backend.protocol import Sampling, Speculation, State
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``tune``."""
     tune = subparsers.add_parser(
         "tune",
-        help="which draft pays on prompts like yours",
-        epilog="The target answers each prompt once; each draft then reads the answers and is told by how many of "
-        "their tokens it would have guessed. Nothing is generated with a draft.",
+        help="which draft pays on prompts like yours, or on your chats",
+        epilog="The target answers each prompt once (with --chats: what it wrote in the window's chats is taken); each "
+        "draft then reads the answers and is told by how many of their tokens it would have guessed. Nothing is "
+        "generated with a draft.",
     )
     add_pair_options(tune, draft=False)
     tune.add_argument("--drafts", metavar="A,B,…", help="ids or files (default: every draft here that fits)")
-    tune.add_argument("--prompts", type=Path, metavar="FILE", help="JSON Lines: id, category, turns (default: three)")
+    source = tune.add_mutually_exclusive_group()
+    source.add_argument("--prompts", type=Path, metavar="FILE", help="JSON Lines: id, category, turns (default: three)")
+    source.add_argument("--chats", action="store_true", help="judge by the target's replies in the window's chats")
     tune.add_argument("--limit", type=whole(1), metavar="N", help="only the first N prompts")
     tune.add_argument("--max-tokens", type=whole(2), default=128, metavar="N", help="tokens a reply (default: 128)")
     tune.add_argument("--temperature", type=temperature, default=0.0, metavar="T", help="default: 0, greedy")
@@ -43,7 +42,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """The command."""
-    prompts = (load_prompts(args.prompts) if args.prompts else list(WORKLOADS["three"]))[: args.limit]
     first = choose_pair(args.target, "lookup")
     if not args.drafts and first.files:
         raise EngineError(ErrorCode.BAD_REQUEST, "The target is a file, so the drafts must be named with --drafts.")
@@ -51,19 +49,27 @@ def run(args: argparse.Namespace) -> int:
     choices = [choose_pair(args.target, name.strip()) for name in names if name.strip()]
     if not choices:
         raise EngineError(ErrorCode.BAD_REQUEST, "No draft model that fits is here; name some with --drafts.")
-    files = _files([first, *choices])
-    found: list[Forecast] = []
-    with Session(files, strict=args.strict) as session:
-        session.load(first.load_request(load_options(args)))
-        complain(f"The target answers {len(prompts)} prompts …")
-        replies = [_answer(session, prompt, args) for prompt in prompts]
-        for choice in choices:
-            assert choice.draft is not None
-            complain(f"{choice.draft} reads them …")
-            found.append(_try(session, choice.draft, replies))
+    prompts = [] if args.chats else _prompts(args)
+    with Session(_files([first, *choices]), strict=args.strict) as session:
+        state = session.load(first.load_request(load_options(args)))
+        replies = _from_chats(state) if args.chats else _answers(session, prompts, args)
+        found = session.run(_try(session, [c.draft for c in choices if c.draft is not None], replies))
+    if not found:  # why was said of each
+        return 1
     for line in table(found):
         print(line)
     return 0
+
+
+def _prompts(args: argparse.Namespace) -> list[Prompt]:
+    return (load_prompts(args.prompts) if args.prompts else list(WORKLOADS["three"]))[: args.limit]
+
+
+def _from_chats(state: State) -> list[Reply]:
+    assert state.target is not None, "it was loaded"
+    replies = chat_replies(chats_file(), state.target)
+    complain(f"{len(replies)} replies from the chats, {sum(len(one.ids) for one in replies):,} tokens.")
+    return replies
 
 
 def _files(choices: Sequence[PairChoice]) -> dict[str, Path]:
@@ -81,23 +87,38 @@ def fitting(target: str) -> list[str]:
 
     library = Library()
     choices = drafts_for(library.find(target), library.models())
-    return [c.model.id for c in choices if c.fits and c.model.installed and not c.warning]
+    return [c.model.id for c in choices if c.ready]
 
 
-def _answer(session: Session, prompt: Prompt, args: argparse.Namespace) -> _Reply:
+def _answers(session: Session, prompts: Sequence[Prompt], args: argparse.Namespace) -> list[Reply]:
+    complain(f"The target answers {len(prompts)} prompts …")
+    replies = [_answer(session, prompt, args) for prompt in prompts]
+    return [one for one in replies if one.ids]
+
+
+def _answer(session: Session, prompt: Prompt, args: argparse.Namespace) -> Reply:
     sampling = Sampling(temperature=args.temperature, seed=0)
     request = reply_request(prompt, sampling, args.max_tokens, False, Speculation(source="lookup"))
     _, end = ask(session, request, lambda _: None)
     if end.reason == "cancelled":
         raise EngineError(ErrorCode.CANCELLED, "Stopped.")
-    return _Reply(request.messages, end.ids)
+    return Reply(request.messages, end.ids)
 
 
-def _try(session: Session, draft: str, replies: Sequence[_Reply]) -> Forecast:
-    state = session.set_draft(draft)
-    judged = [session.run(session.client.judge(one.messages, one.ids, new_job())) for one in replies if one.ids]
-    state = session.run(session.client.state())
-    return forecast(draft, [one.hits for one in judged], state.cost or CostTable())
+async def _try(session: Session, drafts: Sequence[str], replies: Sequence[Reply]) -> list[Forecast]:
+    found: list[Forecast] = []
+    said = ""
+    async with aclosing(try_drafts(session.client, drafts, replies)) as steps:  # type: ignore[type-var]
+        async for step in steps:
+            match step:
+                case Forecast():
+                    found.append(step)
+                case Failed(draft, why):
+                    complain(f"{draft}: {why}")
+                case Trying(draft, loading=False) if draft != said:
+                    said = draft
+                    complain(f"{draft} reads them …")
+    return found
 
 
 def table(found: Sequence[Forecast]) -> list[str]:

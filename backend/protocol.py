@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from backend.equations import between
+
 PROTOCOL = 1
 SECRET_VARIABLE = "TANDEM_SECRET"
 MODELS_VARIABLE = "TANDEM_MODELS"
@@ -339,6 +341,10 @@ class CostTable(BaseModel):
     draft_step: float | None = None
     draft_prompt_per_token: float | None = None
     measured: list[int] = []
+
+    def at(self, n: int) -> float:
+        """A pass of the target over ``n`` tokens, interpolated where it was not measured."""
+        return between(self.target, sorted(self.target), n)
 
 
 class Judged(BaseModel):

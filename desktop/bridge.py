@@ -10,16 +10,16 @@ import asyncio
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from backend.client import EngineClient
 from backend.errors import EngineError
 from backend.protocol import DraftRequest, LoadRequest, Message, ReplyRequest, Speculation
 from desktop.inbox import Event, Inbox, Kind
-from desktop.jobs import Jobs, Start
+from desktop.jobs import Jobs, MakeClient, Start
 
 log = logging.getLogger(__name__)
 FRAME_MS = 33
@@ -29,7 +29,7 @@ class EngineBridge(QObject):
     """Owns the engine's thread and what runs on it.
 
     Args:
-        make_client: called on the asyncio thread, again for every restart.
+        make_client: called on the asyncio thread, again for every restart; told whether texts must be strict.
     """
 
     state_changed = Signal(object)
@@ -42,11 +42,15 @@ class EngineBridge(QObject):
     """Of a reply or a comparison, told beside it: the last ones may come after its end."""
     finished = Signal(str, object)
     compared = Signal(str, object)
+    trying = Signal(str, object)
+    tried = Signal(str, object)
+    judged = Signal(str, object)
+    """The end of a trial: (replies, all that was tried)."""
     counted = Signal(int, object)
     failed = Signal(str, object)
     _wake = Signal()
 
-    def __init__(self, make_client: Callable[[], EngineClient], parent: QObject | None = None) -> None:
+    def __init__(self, make_client: MakeClient, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._inbox = Inbox()
         self._jobs = Jobs(make_client, self._tell, self._inbox.forget)
@@ -62,10 +66,10 @@ class EngineBridge(QObject):
 
     # -- the window's side ----------------------------------------------------------------------------------------
 
-    def start(self) -> None:
+    def start(self, *, strict: bool = False) -> None:
         """Start the thread and the client; the first ``state_changed`` tells that the engine answers."""
         self._thread.start()
-        self._call(self._jobs.open())
+        self._call(self._jobs.open(strict=strict))
 
     def close(self) -> None:
         """Stop what runs, tell how far it came, end the worker and the thread. Blocks, a few seconds at most."""
@@ -116,6 +120,10 @@ class EngineBridge(QObject):
     def compare(self, request: ReplyRequest) -> str:
         """The same reply both ways."""
         return self._job(lambda job: self._jobs.compare(request, job))
+
+    def try_drafts(self, drafts: Sequence[str], chats: Path) -> str:
+        """Judge drafts by the replies in the chats: ``trying``, ``tried`` for each, then ``judged`` or ``failed``."""
+        return self._job(lambda job: self._jobs.try_drafts(drafts, chats, job))
 
     def count(self, ticket: int, messages: list[Message], switches: dict[str, Any]) -> None:
         """Count prompt tokens; the answer carries ``ticket``. Failing is silent: it is only a hint."""

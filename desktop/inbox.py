@@ -12,10 +12,11 @@ from typing import Any, Literal
 from backend.protocol import Delta
 from desktop.store.records import ROUNDS_KEPT
 
-Kind = Literal[
-    "state", "lost", "loading", "loaded", "prompt", "delta", "rounds", "finished", "compared", "counted", "failed"
-]
-_LATEST: frozenset[Kind] = frozenset({"state", "loading", "prompt", "counted"})
+Kind = (
+    Literal["state", "lost", "loading", "loaded", "prompt", "delta", "rounds", "finished", "compared", "counted"]
+    | Literal["trying", "tried", "judged", "failed"]
+)
+_LATEST: frozenset[Kind] = frozenset({"state", "loading", "prompt", "counted", "trying"})
 
 
 @dataclass(slots=True, frozen=True)

@@ -6,11 +6,14 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
+from backend.bench.tune import Failed, Forecast, Trying, chat_replies, try_drafts
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
+from backend.library.paths import exact_library
 from backend.protocol import (
     Comparison,
     Delta,
@@ -30,6 +33,7 @@ from desktop.inbox import Kind
 
 log = logging.getLogger(__name__)
 Start = Callable[[str], Coroutine[Any, Any, None]]
+MakeClient = Callable[[bool], EngineClient]
 _LAST_WORDS_S = 0.5
 
 
@@ -43,13 +47,17 @@ class Jobs:
     """The client and what runs on it. For the engine's thread only.
 
     Args:
-        make_client: called again for every restart.
+        make_client: called again for every restart; told whether it must be fit for strict texts.
         tell: hands on what happens.
         forget: drops what was told and has not been heard yet.
     """
 
-    def __init__(self, make_client: Callable[[], EngineClient], tell: Tell, forget: Callable[..., None]) -> None:
+    def __init__(self, make_client: MakeClient, tell: Tell, forget: Callable[..., None]) -> None:
         self._make_client = make_client
+        self._exact = False
+        """Whether the client has the library for strict texts."""
+        self._speculation: Speculation | None = None
+        """As asked for last: another client is told too."""
         self._tell = tell
         self._forget = forget
         self.gate = Gate()
@@ -65,7 +73,9 @@ class Jobs:
         """What answers, as the engine said last."""
         self._loads = asyncio.Lock()
         self._waiting: set[str] = set()
-        """Jobs of which the engine has not said anything yet."""
+        """Jobs of which the engine has not said anything yet; a trial is stopped as they are, at once."""
+        self._decoding: dict[str, asyncio.Task[None]] = {}
+        """Replies and comparisons that the engine has begun."""
 
     def begin(self, job: str, start: Start) -> None:
         """Run ``start`` under the id ``job``."""
@@ -74,6 +84,7 @@ class Jobs:
 
     def _ended(self, job: str) -> None:
         self._tasks.pop(job, None)
+        self._decoding.pop(job, None)
         self._waiting.discard(job)
 
     async def _guard(self, start: Start, job: str) -> None:
@@ -97,9 +108,11 @@ class Jobs:
         self._target = state.target or self._target  # without one nothing answers, and a late word of that does no harm
         self._tell("state", "", state)
 
-    async def open(self) -> None:
-        """A client, and an ear for what it tells by itself."""
-        self._client = self._make_client()
+    async def open(self, *, strict: bool | None = None) -> None:
+        """A client, and an ear for what it tells by itself; ``strict`` None = of the same kind as the last one."""
+        if strict is not None:
+            self._exact = _exact(strict)
+        self._client = self._make_client(self._exact)
         self._there.set()
         self._watcher = asyncio.get_running_loop().create_task(self._watch(self._client))
 
@@ -127,14 +140,13 @@ class Jobs:
             async with asyncio.timeout(_LAST_WORDS_S):
                 await asyncio.gather(*(self.cancel(job) for job in list(self._tasks)))
                 await asyncio.gather(*tasks, return_exceptions=True)
-        await self._shut()
+        await self._shut(self._tasks)
 
-    async def _shut(self, until: str = "") -> None:
-        """End the client and the jobs older than ``until``, by default all."""
+    async def _shut(self, ending: Iterable[str] = ()) -> None:
+        """End the client and some jobs with it."""
         client, self._client, self._target = self._client, None, None
         self._there.clear()
-        older = itertools.takewhile(lambda job: job != until, self._tasks)
-        tasks = [*(self._tasks[job] for job in older), *([self._watcher] if self._watcher else [])]
+        tasks = [*(self._tasks[job] for job in ending), *([self._watcher] if self._watcher else [])]
         for task in tasks:
             task.cancel()
         # a task of its own: what waits for it may be cancelled (a second restart, the program's end), it may not
@@ -148,19 +160,42 @@ class Jobs:
             await client.close()
 
     async def restart(self, job: str) -> None:
-        """Another client in place of the old one."""
+        """Another client in place of the old one, whose jobs end with it."""
+        await self._reopen(list(itertools.takewhile(lambda other: other != job, self._tasks)), self._exact)
+
+    async def _reopen(self, ending: Iterable[str], exact: bool) -> None:
         try:
-            await self._shut(job)
+            await self._shut(ending)
         except EngineError as error:
             log.warning("the old engine did not close: %s", error)
         self._forget("state", "lost")  # of the old engine, whatever the window has not heard yet
+        self._exact = exact
         await self.open()
 
     async def load(self, request: LoadRequest, job: str) -> None:
         """A pair."""
         self._waiting.add(job)
         async with self._loads:  # so that one that was given up is over before the next one comes
+            await self._fit(_exact(request.options.strict), job)
             await self._follow((await self._engine()).load(request, job), job)
+
+    async def _fit(self, exact: bool, job: str) -> None:
+        """A CPU library is chosen when a worker starts: another one takes another worker, once the replies are over."""
+        while True:
+            await self._there.wait()  # a restart, or an exchange whose load was given up, may be under way
+            if exact == self._exact:
+                return
+            if self._decoding:
+                await asyncio.wait(self._decoding.values())
+            else:
+                exchange = f"{job}/worker"  # a job of its own: whoever gives up the load does not interrupt it
+                self.begin(exchange, lambda _: self._exchange(exact))
+                await asyncio.wait([self._tasks[exchange]])
+
+    async def _exchange(self, exact: bool) -> None:
+        await self._reopen((), exact)
+        if self._speculation is not None:
+            await self.set_speculation(self._speculation)
 
     async def set_draft(self, request: DraftRequest, job: str) -> None:
         """Another draft."""
@@ -177,6 +212,7 @@ class Jobs:
                 self._tell("loading", job, step)
 
     async def set_speculation(self, settings: Speculation) -> None:
+        self._speculation = settings
         self._tell_state(await (await self._engine()).set_speculation(settings))
 
     async def _when_loaded(self, job: str) -> EngineClient:
@@ -185,6 +221,7 @@ class Jobs:
         await self.gate.passed()
         client = await self._engine()
         self._waiting.discard(job)
+        self._decoding[job] = self._tasks[job]
         return client
 
     def _fitted(self, request: ReplyRequest) -> ReplyRequest:
@@ -224,6 +261,24 @@ class Jobs:
         except EngineError:
             log.debug("tokens were not counted", exc_info=True)
 
+    async def try_drafts(self, drafts: Sequence[str], chats: Path, job: str) -> None:
+        """What each draft would gain on the replies that the loaded target has written."""
+        self._waiting.add(job)
+        client = await self._engine()
+        if (target := (await client.state()).target) is None:
+            raise EngineError(ErrorCode.NO_MODEL, "No model is loaded; choose one first.")
+        replies = await asyncio.to_thread(chat_replies, chats, target)
+        found: list[Forecast | Failed] = []
+        async with contextlib.aclosing(try_drafts(client, drafts, replies)) as steps:  # type: ignore[type-var]
+            async for step in steps:
+                if isinstance(step, Trying):
+                    self._tell("trying", job, step)
+                else:
+                    found.append(step)
+                    self._tell("tried", job, step)
+        self._tell_state(await client.state())
+        self._tell("judged", job, (len(replies), tuple(found)))
+
     async def cancel(self, job: str) -> None:
         """Through the engine, which then says how far the job came; at once when it knows nothing of it."""
         task = self._tasks.get(job)
@@ -236,3 +291,8 @@ class Jobs:
             await self._client.cancel(job)
         except EngineError:
             task.cancel()
+
+
+def _exact(strict: bool) -> bool:
+    """Whether a client for such texts differs from the ordinary one."""
+    return strict and exact_library() is not None

@@ -11,10 +11,9 @@ from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, Signa
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from backend.client import EngineClient, ManagedEngine
+from backend.client import EngineClient, own_engine
 from backend.errors import EngineError, ErrorCode
-from backend.library.paths import config_dir, data_dir
-from backend.supervisor import Supervisor
+from backend.library.paths import chats_file, config_dir, data_dir
 from desktop.bridge import EngineBridge
 from desktop.early import keep_last_crash
 from desktop.interrupts import Interrupts
@@ -48,16 +47,16 @@ class Desktop:
     Args:
         app: the Qt application.
         logs: folder that "Open log" opens.
-        make_client: the engine's client; None = a worker of our own.
+        make_client: the engine's client; None = a worker of our own, with the library for strict texts when asked.
     """
 
     def __init__(self, app: QApplication, logs: Path, make_client: Callable[[], EngineClient] | None = None) -> None:
         self.settings = SettingsFile(config_dir() / "settings.json")
         self.theme = Theme(app)
         self.theme.choose(self.settings.now.theme)
-        self.store = Store(data_dir() / "chats.sqlite")
-        supervisor = Supervisor()
-        self.bridge = EngineBridge(make_client or (lambda: ManagedEngine(supervisor)))
+        self.store = Store(chats_file())
+        given = make_client
+        self.bridge = EngineBridge(lambda strict: given() if given is not None else own_engine(strict=strict))
         self.shelf = Shelf()
         self.engine = Engine(self.bridge, self.shelf, self.settings)
         self.conversation = Conversation(self.store, self.bridge, self.settings)

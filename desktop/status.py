@@ -12,6 +12,7 @@ _PHASES = {
     "exact": "Finding which passes are exact",
     "measure": "Measuring this machine",
 }
+_ONLY_SINGLE = "only one-token passes are exact"
 _DECODING = ("reading", "generating")
 
 
@@ -50,9 +51,21 @@ def _lead(
     return _generating(state, drafted) if running else _resting(state)
 
 
+def exact(state: State) -> str:
+    """Said beside the figures while drafts are checked in strict mode; empty when there is nothing to say."""
+    drafting = state.exact_rows is not None and state.exact_rows > 1 and state.speculation.enabled
+    return "texts exact" if drafting else ""
+
+
+def _plain_only(state: State) -> bool:
+    return state.exact_rows == 1 and state.speculation.enabled
+
+
 def _generating(state: State, drafted: bool) -> str:
     if not state.speculation.enabled:
         return "Writing plain: speculation is off"
+    if _plain_only(state):
+        return f"Writing plain: {_ONLY_SINGLE}"
     if state.why:
         return state.why
     return "Drafting and verifying" if drafted else "Writing"
@@ -63,6 +76,8 @@ def _resting(state: State) -> str:
         return "No model loaded"
     if not state.speculation.enabled:
         return "Ready, speculation is off"
+    if _plain_only(state):
+        return f"Ready, plain: {_ONLY_SINGLE}"
     if state.draft_note:
         return state.draft_note
     if state.draft is None and state.speculation.source == "draft":

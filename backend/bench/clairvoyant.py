@@ -14,7 +14,6 @@ from backend.bench.report import ALL, baseline, compare
 from backend.bench.runner import Run, new_job
 from backend.client import EngineClient
 from backend.protocol import CostTable, Judged, Message
-from backend.speculation.cost import PassCosts
 
 _LONGEST = 16
 
@@ -47,11 +46,8 @@ def bound(judged: Judged, costs: CostTable) -> Bound:
         costs: measured, with a draft step.
     """
     assert costs.draft_step is not None, "a loaded draft has been measured"
-    target = PassCosts()
-    for size, ms in costs.target.items():
-        target.observe(size, ms)
     n = len(judged.hits)
-    passes = [target.at(k + 1) for k in range(_LONGEST + 1)]
+    passes = [costs.at(k + 1) for k in range(_LONGEST + 1)]
     best = [0.0] * (n + 1)
     drafted = 0
     for i in range(n - 1, 0, -1):  # tokens that are out already; the first came with the prompt

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from backend.bench.report import ALL, Row
 from backend.bench.runner import Run
-from backend.speculation.cost import expected_tokens
+from backend.equations import expected_tokens
 
 _STYLE: Any = {
     "svg.fonttype": "none",  # words stay words: they can be found and copied

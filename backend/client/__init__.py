@@ -5,7 +5,7 @@
 """
 
 from backend.client.interface import EngineClient, News
-from backend.client.managed import ManagedEngine
+from backend.client.managed import ManagedEngine, own_engine
 from backend.client.remote import RemoteEngine
 
-__all__ = ["EngineClient", "ManagedEngine", "News", "RemoteEngine"]
+__all__ = ["EngineClient", "ManagedEngine", "News", "RemoteEngine", "own_engine"]

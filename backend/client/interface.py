@@ -69,7 +69,9 @@ class EngineClient(ABC):
         """(prompt tokens, context size where known)."""
 
     @abstractmethod
-    async def judge(self, messages: Sequence[Message], ids: Sequence[int], job: str) -> Judged:
+    async def judge(
+        self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
+    ) -> Judged:
         """Which tokens of a reply the loaded draft would have guessed."""
 
     @abstractmethod

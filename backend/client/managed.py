@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any, TypeVar
 
 from typing_extensions import override
@@ -12,6 +13,7 @@ from typing_extensions import override
 from backend.client.interface import EngineClient, News
 from backend.client.remote import RemoteEngine
 from backend.errors import EngineError, ErrorCode
+from backend.library.paths import exact_library
 from backend.protocol import (
     Comparison,
     DraftRequest,
@@ -28,6 +30,17 @@ from backend.protocol import (
 from backend.supervisor import Supervisor
 
 T = TypeVar("T")
+
+
+def own_engine(models: Mapping[str, Path] | None = None, *, strict: bool = False) -> ManagedEngine:
+    """An engine in a worker of our own.
+
+    Args:
+        models: files named on a command line, by id.
+        strict: on the CPU library with which more passes are exact, where the set-up has built it.
+    """
+    library = exact_library() if strict else None
+    return ManagedEngine(Supervisor(models, {"LLAMA_CPP_LIB_PATH": str(library)} if library else None))
 
 
 class ManagedEngine(EngineClient):
@@ -75,8 +88,10 @@ class ManagedEngine(EngineClient):
         return await self._ask(lambda remote: remote.count(messages, kwargs))
 
     @override
-    async def judge(self, messages: Sequence[Message], ids: Sequence[int], job: str) -> Judged:
-        return await self._ask(lambda remote: remote.judge(messages, ids, job))
+    async def judge(
+        self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
+    ) -> Judged:
+        return await self._ask(lambda remote: remote.judge(messages, ids, job, kwargs))
 
     @override
     async def cancel(self, job: str) -> None:

@@ -134,10 +134,13 @@ class RemoteEngine(EngineClient):
         return int(answer["tokens"]), answer.get("n_ctx")
 
     @override
-    async def judge(self, messages: Sequence[Message], ids: Sequence[int], job: str) -> Judged:
+    async def judge(
+        self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
+    ) -> Judged:
         await self._need_native("trying drafts on replies")
         listed = [m.model_dump(exclude_none=True) for m in messages]
-        answer = await self._http.json("POST", "/x/judge", {"messages": listed, "ids": list(ids), "x_job": job})
+        body = {"messages": listed, "ids": list(ids), "chat_template_kwargs": kwargs or {}, "x_job": job}
+        answer = await self._http.json("POST", "/x/judge", body)
         if (judged := read(Judged, answer)) is None:
             raise EngineError(ErrorCode.PROTOCOL_MISMATCH, "The engine's answer was not understood; update both.")
         return judged

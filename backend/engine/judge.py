@@ -24,7 +24,7 @@ def judge(draft: LoadedModel, prompt: Sequence[int], reply: Sequence[int], n_voc
     """Which tokens of ``reply`` the draft would have proposed.
 
     Args:
-        draft: its memory is used, and forgotten afterwards.
+        draft: its memory is used; what it holds of the prompt already is not read again.
         prompt: the rendered prompt, at least one token.
         reply: token ids, at least one.
         n_vocab: of the target; the draft proposes nothing beyond it.
@@ -44,19 +44,20 @@ def judge(draft: LoadedModel, prompt: Sequence[int], reply: Sequence[int], n_voc
     known = next((i for i, token in enumerate([*prompt, *reply]) if token >= context.n_vocab), len(prompt) + len(reply))
     context.abort_on(flag)
     sequence = context.sequence()
-    sequence.clear()
     began = time.perf_counter()
     hits: list[bool] = []
     try:
         if known >= len(prompt):
-            hits.append(int(sequence.read(prompt)[-1][:width].argmax()) == reply[0])
+            held = sequence.keep(min(common_prefix(sequence.tokens, prompt), len(prompt) - 1))
+            hits.append(int(sequence.read(prompt[held:])[-1][:width].argmax()) == reply[0])
             fed = reply[: max(0, min(len(reply) - 1, known - len(prompt)))]
             for i in range(0, len(fed), context.max_rows):
                 part = fed[i : i + context.max_rows]
                 best = np.argmax(sequence.decode(part)[:, :width], axis=1)
                 hits += [int(said) == meant for said, meant in zip(best, reply[i + 1 :], strict=False)]
-    finally:
+    except EngineError:
         sequence.clear()
+        raise
     hits += [False] * (len(reply) - len(hits))  # after a token that the draft does not have it sits out
     return Judged(
         draft=draft.info.id,

@@ -45,6 +45,11 @@ class DraftChoice:
     pair_bytes: int | None
     warning: str = ""
 
+    @property
+    def ready(self) -> bool:
+        """Whether it fits, is here, and there is nothing to warn of."""
+        return self.fits and self.model.installed and not self.warning
+
 
 class Pairing:
     """Checks pairs and remembers the answers by vocabulary, so a list of many drafts is compared once."""

@@ -30,6 +30,11 @@ def data_dir() -> Path:
     return writable(home if home else platformdirs.user_data_path(_APP, appauthor=False))
 
 
+def chats_file() -> Path:
+    """The window's chats; they are made by the window. Raises as :func:`data_dir`."""
+    return data_dir() / "chats.sqlite"
+
+
 def config_dir() -> Path:
     """Settings; created on first use. Raises as :func:`data_dir`."""
     home = _home()

@@ -7,10 +7,11 @@ so each size keeps the median of its own recent passes, and sizes never seen are
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
+
+from backend.equations import between
 
 _RECENT = 9
 """Passes per size that the median looks at: few enough to follow drifting memory bandwidth."""
@@ -145,7 +146,7 @@ class _Table:
 
     def at(self, n: int) -> float:
         ratio = self._at.get(n)
-        return self._unit * (self._between(n) if ratio is None else ratio)
+        return self._unit * (between(self._at, self.sizes, n) if ratio is None else ratio)
 
     def _bound(self) -> None:
         """One slow pass must not mark a size as dear for good: a size that is never chosen is never measured again.
@@ -161,23 +162,6 @@ class _Table:
         for n in unsure:
             split = (self._at[m] * math.ceil(n / m) for m in self.sizes if m < n)
             self._at[n] = min(self._at[n], *split, math.inf)
-
-    def _between(self, n: int) -> float:
-        sizes, at = self.sizes, self._at
-        if not sizes:
-            raise LookupError("no pass was measured")
-        i = bisect_left(sizes, n)
-        if i == 0:  # too cheap rather than too dear: what is tried is measured
-            return at[sizes[0]] * n / sizes[0]
-        if i == len(sizes):
-            if len(sizes) == 1:
-                return at[sizes[0]] * n / sizes[0]
-            a, b = sizes[-2], sizes[-1]
-            slope = max(0.0, (at[b] - at[a]) / (b - a))
-            return at[b] + slope * (n - b)
-        a, b = sizes[i - 1], sizes[i]
-        share = (n - a) / (b - a)
-        return at[a] * (1 - share) + at[b] * share
 
     def to_json(self) -> dict[str, Any]:
         return {"unit": self._unit, "ratio": {str(n): ratio for n, ratio in self._at.items()}}
@@ -203,13 +187,3 @@ def _median(values: Iterable[float]) -> float:
     """The middle value, the lower one of two: a slow pass is more often an accident than a fast one."""
     ordered = sorted(values)
     return ordered[(len(ordered) - 1) // 2]
-
-
-def expected_tokens(alpha: float, k: int) -> float:
-    """Eq. (1): tokens per pass for acceptance rate ``alpha`` and draft length ``k``."""
-    return float(k + 1) if alpha >= 1.0 else (1.0 - alpha ** (k + 1)) / (1.0 - alpha)
-
-
-def ms_per_token(t_pass: float, k: int, t_draft: float, tokens_per_pass: float) -> float:
-    """Eq. (2): milliseconds a token from the cost of a pass, k draft steps and the tokens a pass yields."""
-    return (t_pass + k * t_draft) / tokens_per_pass

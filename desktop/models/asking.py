@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend import protocol, wire
+from backend.chats import as_asked
 from backend.protocol import ReplyRequest, Sampling, Timings
 from desktop.settings import ChatSettings
 from desktop.store import Message
@@ -20,23 +21,11 @@ def timings_of(message: Message) -> Timings | None:
 
 
 def prompt(upto: list[Message], system: str, typed: str = "") -> list[protocol.Message]:
-    """The messages as the engine takes them; replies carry their token ids, so that nothing is read anew.
-
-    A reply that never got a word is left out, and the person's messages around it become one: many templates refuse
-    two of them in a row.
-    """
-    made = [protocol.Message(role="system", content=_valid(system.strip()))] if system.strip() else []
+    """The messages as the engine takes them; replies carry their token ids, so that nothing is read anew."""
     said = [protocol.Message(role=m.role, content=m.content, x_ids=m.ids, x_tokenizer=m.tokenizer) for m in upto]
     if typed:
         said.append(protocol.Message(role="user", content=_valid(typed)))
-    for message in said:
-        if message.role == "assistant" and not message.content:
-            continue
-        if made and made[-1].role == message.role == "user":
-            joined = f"{made.pop().content}\n\n{message.content}"
-            message = protocol.Message(role="user", content=joined)
-        made.append(message)
-    return made
+    return as_asked(said, system)
 
 
 def request(upto: list[Message], settings: ChatSettings, typed: str = "") -> ReplyRequest:

@@ -10,6 +10,7 @@ from desktop.settings import AUTOMATIC, LOOKUP, NONE
 from desktop.widgets.picker import Row
 
 ADD_FILE = "\x00add"
+TRY_DRAFTS = "\x00try"
 DOWNLOAD = "\x00get:"
 """Prefix of the value of a model that is not downloaded yet."""
 
@@ -52,7 +53,8 @@ def draft_rows(choices: Iterable[Any], target: str | None) -> list[Row]:
             offered.append(Row(label(c.model), DOWNLOAD + c.model.id, " · ".join(p for p in ("Download", size) if p)))
         else:
             unfit.append(Row(label(c.model), c.model.id, c.reason, enabled=False))
-    rows = [Row("Fits this model"), *fits, *offered] if fits or offered else []
+    trial = [Row("Try on my chats…", TRY_DRAFTS, "How much each of these would help with replies like yours")]
+    rows = [Row("Fits this model"), *fits, *(trial if fits else []), *offered] if fits or offered else []
     rows += [
         Row("No draft model" if not fits else "Other ways"),
         Row("Automatic", AUTOMATIC, "The best draft that fits, or text seen before: whichever pays"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
@@ -50,6 +51,10 @@ class Engine(QObject):
         self._draft_is_due = False
         """The draft in use may not be the chosen one."""
         self._asked = ""
+        self.trying = False
+        """Whether drafts are being tried: replies wait, and none is exchanged on a person's behalf."""
+        self._draft_unsure = False
+        """Whether the state may not say which draft is in use: a trial broke off while it exchanged them."""
         bridge.state_changed.connect(self._on_state)
         bridge.lost.connect(self._on_lost)
         bridge.loading.connect(self._on_loading)
@@ -88,7 +93,7 @@ class Engine(QObject):
 
     def start(self, *, load: bool) -> None:
         """Start the worker; with ``load`` also the last pair."""
-        self._bridge.start()
+        self._bridge.start(strict=self._settings.now.load.strict)
         self._bridge.set_speculation(speculation_of(self._settings.now))
         self.drafts_changed.emit([])  # the choices without a draft model are there from the start
         if load and self._settings.now.target:
@@ -131,6 +136,39 @@ class Engine(QObject):
             self._settings.change(load=options)
             self.reload()
 
+    def try_drafts(self, chats: Path) -> str:
+        """Judge the drafts that fit by the replies in the chats, the one in use first; until :meth:`end_trial`.
+
+        Returns:
+            The job; empty when there is no draft to try.
+        """
+        target, used = self.state.target, [self.state.draft.id] if self.state.draft else []
+        known = self.drafts if target is not None and self.drafts_of == target.id else []
+        drafts = used + [c.model.id for c in known if c.ready and c.model.id not in used]
+        if not drafts:
+            return ""
+        self.trying = self._draft_unsure = True
+        self._bridge.hold_replies()
+        self.changed.emit()
+        return self._bridge.try_drafts(drafts, chats)
+
+    def end_trial(self, *, chosen: str = "", orderly: bool = False) -> None:
+        """Go on with another draft, by default with the one from before.
+
+        Args:
+            chosen: that draft.
+            orderly: the trial came to its end, so that the state says which draft is in use.
+        """
+        self.trying = False
+        self._draft_unsure = self._draft_unsure and not orderly
+        if self._wanted is None:
+            self._bridge.release_replies()
+        if chosen:
+            self.choose_draft(chosen)
+        else:
+            self._swap_again()
+            self.changed.emit()
+
     def refresh_drafts(self) -> None:
         """Look again which drafts fit the target, or the last one while there is none."""
         if target := self.target or self._settings.now.target:
@@ -171,12 +209,14 @@ class Engine(QObject):
         """Exchange the draft as soon as its target is there and, for "automatic", what fits it is known."""
         target, wanted, now = self.state.target, self._wanted, self._settings.now
         unknown = now.draft == AUTOMATIC and (target is None or target.id != self.drafts_of)
-        if not self._draft_is_due or target is None or self._pair_wanted or unknown:
+        if not self._draft_is_due or target is None or self._pair_wanted or unknown or self.trying:
             return
         self._draft_is_due = False
         draft = self._draft_id()
-        if draft == (wanted.draft if wanted else self.state.draft.id if self.state.draft else None):
+        used = self.state.draft.id if self.state.draft else None
+        if draft == (wanted.draft if wanted else used) and not self._draft_unsure:
             return
+        self._draft_unsure = False
         self._drop()
         self._wanted = Wanted(target.id, draft, swap=True, job=self._bridge.set_draft(DraftRequest(draft=draft)))
         self.changed.emit()
@@ -217,7 +257,7 @@ class Engine(QObject):
 
     def _on_state(self, state: State) -> None:
         before, self.state, self._worker = self.state, state, "up"
-        if state.draft_note and state.draft_note != before.draft_note:
+        if state.draft_note and state.draft_note != before.draft_note and not self.trying:
             self.noticed.emit(Notice("The draft model is not in use", state.draft_note, mild=True))
         self.changed.emit()
         if (state.target and state.target.id) != (before.target and before.target.id):
@@ -237,7 +277,7 @@ class Engine(QObject):
         wanted = self._wanted
         if wanted is None or job != wanted.job:
             return
-        self.state = state
+        self.state, self._draft_unsure = state, False
         if not wanted.swap:  # only what has been loaded once is loaded by itself at the next start
             self._settings.change(target=wanted.target)
             self._draft_is_due = self._draft_id() != wanted.draft

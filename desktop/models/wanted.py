@@ -35,8 +35,7 @@ def draft_of(choice: str, drafts: Iterable[Any]) -> str | None:
         return None
     if choice != AUTOMATIC:
         return choice
-    fitting = (c for c in drafts if c.fits and c.model.installed and not c.warning)
-    return next((c.model.id for c in fitting), None)
+    return next((c.model.id for c in drafts if c.ready), None)
 
 
 def speculation_of(settings: Settings) -> Speculation:

@@ -47,6 +47,7 @@ QPushButton:pressed { background: $pressed; }
 QPushButton:focus { border: 1px solid $accent; }
 QPushButton:disabled { color: $faint; }
 QPushButton[primary="true"] { background: $accent; border-color: $accent; color: $on_accent; font-weight: 600; }
+QPushButton[primary="true"]:disabled { background: $pressed; border-color: $pressed; color: $subtle; }
 QPushButton[primary="true"]:focus { border: 1px solid $ink; }
 QPushButton[card="true"] { text-align: left; padding: 0; border-radius: $r; }
 
@@ -63,6 +64,12 @@ QComboBox::drop-down { border: none; width: $u6; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { border: 1px solid $line; background: $page; color: $ink; outline: none;
   selection-background-color: $hover; selection-color: $ink; }
+QTableView { border: 1px solid $line; border-radius: $r; background: $page; color: $ink; outline: none;
+  selection-background-color: $pressed; selection-color: $ink; }
+QTableView:focus { border: 1px solid $accent; }
+QTableView::item { padding: $u1 $u2; }
+QHeaderView, QHeaderView::section { background: $page; color: $subtle; border: none; }
+QHeaderView::section { border-bottom: 1px solid $line; padding: $u1 $u3; }
 QGroupBox { border: none; margin-top: $u6; font-weight: 600; }
 QGroupBox::title { subcontrol-origin: margin; left: 0; }
 

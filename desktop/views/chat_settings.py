@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QScrollArea,
+    QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -25,9 +26,15 @@ from PySide6.QtWidgets import (
 from backend.protocol import LoadOptions, Sampling, Speculation, State
 from desktop.settings import ChatSettings
 from desktop.widgets.picker import ChoiceBox
+from desktop.widgets.switch import Switch
 
 _THINKING = (("As the model prefers", None), ("On", True), ("Off", False))
 _RULES = (("Coupled: the same seed gives the same text", "coupled"), ("Rejection sampling", "rejection"))
+_STRICT = "Exact texts (strict)"
+_STRICT_NOTE = (
+    "Texts equal plain decoding's to the bit; drafts get shorter, so replies may be slower. Changing this loads the "
+    "models again, and the first time tests the target, for as long as a reply of some hundred tokens at most."
+)
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -49,7 +56,7 @@ class ChatSettingsDialog(QDialog):
         inside.setObjectName("column")
         self._body = QVBoxLayout(inside)
         self._add_chat(chat, state)
-        self._add_speculation(speculation)
+        self._add_speculation(speculation, load)
         self._add_load(load, state)
         self._body.addStretch(1)
         scroll = QScrollArea()
@@ -95,12 +102,13 @@ class ChatSettingsDialog(QDialog):
 
     @property
     def load(self) -> LoadOptions:
-        """Context and layers as edited."""
+        """Strictness, context and layers as edited."""
         return self._load.model_copy(
             update={
                 "n_ctx": max(64, self.n_ctx.value()) if self.n_ctx.value() else None,
                 "gpu_layers": _or_none(self.gpu_layers),
                 "draft_gpu_layers": _or_none(self.draft_gpu_layers),
+                "strict": self.strict.isChecked(),
             }
         )
 
@@ -142,7 +150,7 @@ class ChatSettingsDialog(QDialog):
             self.thinking = _choices(_THINKING, chat.thinking)
             _row(form, "Thinking", self.thinking)
 
-    def _add_speculation(self, speculation: Speculation) -> None:
+    def _add_speculation(self, speculation: Speculation, load: LoadOptions) -> None:
         form = self._group("Speculation, all chats")
         length = -1 if speculation.length == "auto" else speculation.length
         self.length = _count(length, -1, 48, "How many tokens are drafted before each check.", "Automatic")
@@ -150,6 +158,12 @@ class ChatSettingsDialog(QDialog):
         _row(form, "Draft length", self.length)
         _row(form, "Acceptance rule", self.rule)
         self._note("Both take effect at once, also in a reply that is being written.")
+        form = self._group()
+        self.strict = Switch(_STRICT)
+        self.strict.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.strict.setChecked(load.strict)
+        _row(form, _STRICT, self.strict)
+        self._note(_STRICT_NOTE)
 
     def _add_load(self, load: LoadOptions, state: State) -> None:
         form = self._group("Loading, all chats")
@@ -166,8 +180,9 @@ class ChatSettingsDialog(QDialog):
         _row(form, "GPU layers, draft", self.draft_gpu_layers)
         self._note("Changing these loads the models again.")
 
-    def _group(self, title: str) -> QFormLayout:
-        box = QGroupBox(title)
+    def _group(self, title: str = "") -> QFormLayout:
+        """Rows under a title, or further ones of the group above."""
+        box = QGroupBox(title) if title else QWidget()
         form = QFormLayout(box)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)

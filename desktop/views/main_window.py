@@ -10,7 +10,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.bridge import EngineBridge
-from desktop.models.choices import ADD_FILE, DOWNLOAD, draft_rows, label, target_rows
+from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, label, target_rows
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
@@ -28,6 +28,7 @@ from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
 from desktop.views.top_bar import TopBar
+from desktop.views.trying import DraftTrial
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.toast import Toast
 from desktop.words import Notice
@@ -71,6 +72,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self.changes = ChatChanges(self)
         self.actions_ = Actions(self)
+        self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
         self._parts = (
             StatusLine(self.status, engine, conversation, comparing),
             TokenCount(self.page.composer, bridge, engine, conversation),
@@ -191,6 +193,8 @@ class MainWindow(QMainWindow):
     def _draft_chosen(self, value: str) -> None:
         if value.startswith(DOWNLOAD):
             self.downloads.get([value.removeprefix(DOWNLOAD)], draft=True)
+        elif value == TRY_DRAFTS:
+            self.trying.open()
         else:
             self.engine.choose_draft(value)
         self.top.draft.set_value(self.settings.now.draft)

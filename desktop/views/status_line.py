@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QLabel
 
 from backend.protocol import PromptProgress, Timings
 from desktop import figures
 from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
-from desktop.status import lead
+from desktop.status import exact, lead
 from desktop.store import Message
 from desktop.views.comparing import Comparing
 from desktop.widgets.status_bar import StatusBar
@@ -39,6 +40,10 @@ class StatusLine(QObject):
         self._reading: PromptProgress | None = None
         self._chat: int | None = None
         """Where the running reply is written."""
+        self._exact = QLabel()
+        self._exact.setFont(bar.font())
+        self._exact.hide()
+        bar.add(self._exact)
         bar.cancelled.connect(engine.cancel_load)
         engine.changed.connect(self._show_state)
         conversation.opened.connect(self._opened)
@@ -55,6 +60,9 @@ class StatusLine(QObject):
             context=figures.context(state.context_used, state.target.n_ctx if state.target else None),
             memory=figures.memory(state.memory, state.memory_total),
         )
+        self._exact.setText(exact(state))
+        self._exact.setToolTip(figures.EXACT.format(rows=state.exact_rows))
+        self._exact.setVisible(bool(self._exact.text()) and self._engine.mode == "up")
         self._show_lead()
 
     def _show_lead(self) -> None:
@@ -68,7 +76,9 @@ class StatusLine(QObject):
             reading=self._reading if running else None,
             drafted=bool(timings and timings.draft_n),
         )
-        if self._comparing.running and engine.mode == "up":
+        if engine.trying and engine.mode == "up":
+            text = "Trying drafts on your chats"
+        elif self._comparing.running and engine.mode == "up":
             text = "Comparing with and without speculation"
         self._bar.set_lead(text, cancellable=engine.mode == "loading")
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from backend.library.paths import chats_file
+from desktop.store import NewChat, Store
 from tests.tiny import tiny_gemma3, tiny_llama
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,6 +48,32 @@ def test_tune_puts_the_draft_that_agrees_first(files: Path) -> None:
     assert set(rows) == {"target", "other"}
     assert float(rows["target"][2].rstrip("%")) > 90 > float(rows["other"][2].rstrip("%"))
     assert "first guess" in explanation
+
+
+def chats(folder: Path, n: int) -> None:
+    """A reply of ``n`` tokens in the window's chats, by the target."""
+    asked = ("chat", "--target", folder / "target.gguf", "--draft", "none", "--json", "--max-tokens", "1", "Hi")
+    tokenizer = json.loads(tandem(*asked, "--context", "512", "--threads", "1").stdout)["tokenizer"]
+    store = Store(chats_file())
+    _, _, reply = store.add_turn(NewChat("Hi"), None, "Hi", target="target", tokenizer=tokenizer).result()
+    store.update_message(reply.id, content="…", ids=[(7 * i) % 300 + 5 for i in range(n)], state="complete").result()
+    store.close()
+
+
+def test_tune_reads_the_windows_chats(files: Path) -> None:
+    tune = (
+        "tune", "--target", files / "target.gguf", "--drafts", files / "other.gguf", "--chats", "--context", "512",
+        "--threads", "1",
+    )  # fmt: skip
+    chats(files, 100)
+    few = tandem(*tune)
+    assert few.returncode == 1
+    assert "Only 100 tokens of replies by target" in few.stderr
+    chats(files, 150)
+    done = tandem(*tune)
+    assert done.returncode == 0, done.stderr
+    assert "2 replies from the chats, 250 tokens" in done.stderr
+    assert done.stdout.splitlines()[1].split()[:2] == ["other", "250"]
 
 
 @pytest.mark.parametrize(

@@ -60,3 +60,23 @@ def test_what_cannot_be_judged_is_said(tiny_files: tuple[Path, Path]) -> None:
         with pytest.raises(EngineError, match="Stopped"):
             both.judge(ASKED, (1,) * 40, {}, stopped)
         assert say(both, COUNT, max_tokens=8).end.reason == "length", "nothing of it is left behind"
+
+
+def test_what_the_draft_holds_of_the_prompt_is_not_read_again(
+    tiny_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, draft = tiny_files
+    with pair(target, draft) as both:
+        first = say(both, COUNT, max_tokens=30, speculation=OFF)
+        answered = (*ASKED, Message(role="assistant", content=first.text), Message(role="user", content="More."))
+        judged = both.judge(answered, (9, 8, 7), {}, CancelFlag())
+        assert both.draft is not None
+        read: list[int] = []
+        run = both.draft.context.run
+        monkeypatch.setattr(both.draft.context, "run", lambda t, *a: read.append(len(t)) or run(t, *a))
+        again = both.judge(answered, (9, 8, 7), {}, CancelFlag())
+        assert again.hits == judged.hits
+        assert sum(read) == 3, "the prompt's last token, for its row, and the reply"
+        read.clear()
+        both.judge(ASKED, first.end.ids, {}, CancelFlag())
+        assert sum(read) <= 1 + len(first.end.ids), "and an earlier reply of the same chat"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from desktop.start import Desktop
 from tests.gui.person import MakeDesktop
 from tests.gui.scripted import LONG, ScriptedEngine
+from tests.tiny import tiny_llama
 
 HERE = Path(__file__).parent
 
@@ -36,6 +37,46 @@ def make_desktop(qtbot: QtBot, tandem_home: Path) -> Iterator[MakeDesktop]:
         started.append(desktop)
         qtbot.addWidget(desktop.window)
         desktop.window.show()
+        return desktop
+
+    yield make
+    for desktop in started:
+        desktop.window.close()
+        desktop.close()
+
+
+@pytest.fixture
+def tiny_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a tiny target and two smaller drafts, as all the models that there are."""
+    (folder := tmp_path / "models").mkdir()
+    monkeypatch.setenv("TANDEM_MODELS_DIR", str(folder))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    tiny_llama(folder / "target.gguf", n_ctx=1024)
+    tiny_llama(folder / "near.gguf", n_layer=1)
+    tiny_llama(folder / "other.gguf", n_layer=1, seed=1)
+    return folder
+
+
+@pytest.fixture
+def real(qtbot: QtBot, tandem_home: Path, tiny_models: Path) -> Iterator[Callable[[], Desktop]]:
+    """Starts a desktop around a real worker with the tiny target; closed at the end."""
+    from PySide6.QtWidgets import QApplication
+
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    started: list[Desktop] = []
+
+    def make() -> Desktop:
+        desktop = Desktop(app, tandem_home / "logs")
+        started.append(desktop)
+        qtbot.addWidget(desktop.window)
+        if desktop.settings.now.target is None:
+            options = desktop.settings.now.load.model_copy(update={"n_ctx": 512, "threads": 1})
+            desktop.settings.change(draft="near", target="target", load=options)
+        desktop.window.show()
+        desktop.shelf.refresh()
+        desktop.engine.start(load=True)
+        qtbot.waitUntil(lambda: desktop.engine.state.draft is not None and not desktop.engine.busy, timeout=60_000)
         return desktop
 
     yield make

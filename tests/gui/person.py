@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
+from desktop.widgets.picker import Picker
 from tests.gui.scripted import ScriptedEngine
 
 MakeDesktop = Callable[[ScriptedEngine], Desktop]
@@ -18,6 +19,17 @@ def send(desktop: Desktop, qtbot: QtBot, text: str = "Write it") -> None:
     composer.edit.setFocus()
     qtbot.keyClicks(composer.edit, text)
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+
+
+def pick(picker: Picker, value: str, qtbot: QtBot) -> None:
+    """Open the drop-down and click the row, as a person does."""
+    row = next(n for n, row in enumerate(picker.rows) if row.value == value)
+    picker.showPopup()
+    view = picker.view()
+    index = picker.model().index(row, 0)
+    view.scrollTo(index)
+    qtbot.mouseMove(view.viewport(), view.visualRect(index).center())
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(index).center())
 
 
 def finished(desktop: Desktop, qtbot: QtBot, timeout: int = 10_000) -> None:

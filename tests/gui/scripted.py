@@ -13,6 +13,7 @@ from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     Comparison,
+    CostTable,
     Delta,
     Difference,
     DraftRequest,
@@ -85,7 +86,9 @@ class ScriptedEngine(EngineClient):
         self.compared: list[ReplyRequest] = []
         self.loads: list[LoadRequest] = []
         self.swaps: list[str | None] = []
-        self.now = State(memory_total=25_300_000_000, memory=1_500_000_000)
+        cost = CostTable(target={1: 50.0, 2: 60.0, 4: 80.0, 8: 120.0}, draft_step=5.0)
+        self.now = State(memory_total=25_300_000_000, memory=1_500_000_000, cost=cost)
+        self.closed = 0
         self.cancelled: set[str] = set()
         self.held = False
         """While True nothing goes on."""
@@ -205,11 +208,14 @@ class ScriptedEngine(EngineClient):
     async def count(self, messages: Sequence[Message], kwargs: dict[str, Any]) -> tuple[int, int | None]:
         return sum(len(m.content.split()) for m in messages), 8192
 
-    async def judge(self, messages: Sequence[Message], ids: Sequence[int], job: str) -> Judged:
+    async def judge(
+        self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
+    ) -> Judged:
+        await self._not_held()
         return Judged(draft="scripted", hits="1" * len(ids), ms=1.0)
 
     async def cancel(self, job: str) -> None:
         self.cancelled.add(job)
 
     async def close(self) -> None:
-        return None
+        self.closed += 1

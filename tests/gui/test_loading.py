@@ -23,7 +23,7 @@ ROWS = [Row("On this machine"), Row("A", "a"), Row("B", "b"), Row("C", "c")]
 def fits(name: str) -> Any:
     """A draft that fits and is installed."""
     model = SimpleNamespace(id=name, name=name, quant="Q4_0", size=1, installed=True)
-    return SimpleNamespace(model=model, fits=True, reason="", warning="", pair_bytes=2_000_000_000)
+    return SimpleNamespace(model=model, fits=True, reason="", warning="", pair_bytes=2_000_000_000, ready=True)
 
 
 class Library:

@@ -15,8 +15,7 @@ from desktop.figures import MISSING
 from desktop.settings import NONE
 from desktop.start import Desktop
 from desktop.store import Message
-from desktop.widgets.picker import Picker
-from tests.gui.person import finished
+from tests.gui.person import finished, pick
 
 pytestmark = pytest.mark.starter
 TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
@@ -24,17 +23,6 @@ PROMPT = "Write a Python function that returns the larger of two numbers, with t
 MINUTES = 60_000
 NEAR_TIE = 0.5
 """Lead below which two tokens count as almost equally likely (design: margins up to 0.27 were measured)."""
-
-
-def pick(picker: Picker, value: str, qtbot: QtBot) -> None:
-    """Open the drop-down and click the row, as a person does."""
-    row = next(n for n, row in enumerate(picker.rows) if row.value == value)
-    picker.showPopup()
-    view = picker.view()
-    index = picker.model().index(row, 0)
-    view.scrollTo(index)
-    qtbot.mouseMove(view.viewport(), view.visualRect(index).center())
-    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(index).center())
 
 
 def settings(desktop: Desktop, *, tokens: int, qtbot: QtBot) -> None:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.equations import expected_tokens, ms_per_token
 from backend.protocol import Sampling, Speculation
 from backend.speculation.contracts import LAG, GoOn, Proposal
-from backend.speculation.cost import PassCosts, expected_tokens, ms_per_token
+from backend.speculation.cost import PassCosts
 from backend.speculation.policy import LONGEST, Policy
 from backend.speculation.round import Rounds
 from tests.speculation.loop import costs, make, run

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.equations import expected_tokens
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Sampling, Speculation, Timings
 from backend.speculation import statistics
 from backend.speculation.contracts import Proposal
-from backend.speculation.cost import expected_tokens
 from backend.speculation.round import Emitted, Round
 from tests.speculation.loop import make, run
 from tests.speculation.tables import MixedDraft, TableModel

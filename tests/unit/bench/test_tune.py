@@ -39,3 +39,11 @@ def test_a_draft_that_does_not_pay_has_no_best_length() -> None:
     found = forecast("d", ["0" * 100], COSTS)
     assert (found.best, found.speedup, found.acceptance) == (0, 1.0, 0.0)
     assert all(s < 1 for s in found.speedups.values())
+
+
+def test_strict_mode_bounds_the_lengths() -> None:
+    found = forecast("d", ["1" * 1000], COSTS, longest=2)
+    assert set(found.speedups) == {1, 2}
+    assert found.best == 2
+    plain = forecast("d", ["1" * 1000], COSTS, longest=0)
+    assert (plain.best, plain.speedup, plain.acceptance) == (0, 1.0, 1.0), "only one-token passes are exact"

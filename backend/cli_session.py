@@ -73,6 +73,8 @@ class Session:
             raise EngineError(ErrorCode.DRAFT_FAILED, state.draft_note or f"The draft {request.draft} did not load.")
         if state.exact_rows is not None:
             complain(_strict_note(state.exact_rows))
+        elif state.target is not None and state.target.truncate_note:
+            complain(f"Note: {state.target.truncate_note}.")
         return state
 
     def restart(self) -> None:

@@ -43,6 +43,8 @@ class LoadOptions(_Strict):
     use_mlock: bool = False
     batch: Annotated[int, Field(ge=32, le=4096)] = 512
     """Prompt tokens per prefill slice."""
+    snapshots: Annotated[int, Field(ge=0, le=48)] | None = None
+    """Tokens by which a recurrent state can be rolled back, where the engine can at all; each takes as much as it."""
     strict: bool = False
     """Texts are plain decoding's by construction: only passes whose every bit is that of one-token passes are used."""
 
@@ -327,6 +329,9 @@ class ModelInfo(BaseModel):
     tokenizer: str
     can_truncate: bool
     truncate_note: str = ""
+    """Why drafts are limited in length or impossible on this target; empty when they are not."""
+    snapshot_memory: int = 0
+    """Bytes set aside for rolling a recurrent state back, where the context lies."""
     template_variables: list[str] = []
     """Variables that the chat template reads, beside the standard ones (``enable_thinking``, …)."""
     has_template: bool = True

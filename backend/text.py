@@ -231,6 +231,13 @@ def encode_text(text: str, what: str = "The text") -> bytes:
         ) from None
 
 
+def shown_size(n: int) -> str:
+    """Bytes for people, in decimal units as disks and hubs count."""
+    if n < 1e5:
+        return f"{n / 1e3:.1f} KB"
+    return f"{n / 1e6:.1f} MB" if n < 1e8 else f"{n / 1e9:.1f} GB"
+
+
 def shown_name(name: str) -> str:
     """A file name for people and for JSON: what is not UTF-8 in it as "?" (Linux allows any bytes)."""
     return name.encode("utf-8", "replace").decode("utf-8")

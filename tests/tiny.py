@@ -124,12 +124,18 @@ def _add_spm(m: _Model, n_vocab: int, template: str | None, add_bos: bool, space
 
 
 def _add_transformer_keys(
-    m: _Model, n_layer: int, n_embd: int, n_head: int, n_head_kv: int | list[int], n_ctx: int
+    m: _Model,
+    n_layer: int,
+    n_embd: int,
+    n_head: int,
+    n_head_kv: int | list[int],
+    n_ctx: int,
+    n_ff: list[int] | None = None,
 ) -> None:
     m.out.add_context_length(n_ctx)
     m.out.add_embedding_length(n_embd)
     m.out.add_block_count(n_layer)
-    m.out.add_feed_forward_length(2 * n_embd)
+    m.out.add_feed_forward_length(n_ff or 2 * n_embd)
     m.out.add_head_count(n_head)
     m.out.add_head_count_kv(n_head_kv)
     m.out.add_layer_norm_rms_eps(1e-5)
@@ -246,70 +252,6 @@ def tiny_gemma3(
         m.ones(f"{b}.attn_k_norm.weight", head)
         _add_attention(m, b, n_embd, n_embd, head)
         _add_ffn(m, b, n_embd)
-    m.close()
-    return path
-
-
-def tiny_mamba(
-    path: Path,
-    *,
-    n_vocab: int = 320,
-    n_layer: int = 2,
-    n_embd: int = 64,
-    n_ctx: int = 2048,
-    template: str | None = CHATML,
-    seed: int = 0,
-) -> Path:
-    """Mamba: recurrent, so its memory cannot be cut back to an earlier token."""
-    m = _Model(path, "mamba", seed, 0.0)
-    _add_bpe(m, n_vocab, template, add_bos=False, swap_token=None)
-    inner, state, rank, conv = 2 * n_embd, 8, 4, 4
-    m.out.add_context_length(n_ctx)
-    m.out.add_embedding_length(n_embd)
-    m.out.add_block_count(n_layer)
-    m.out.add_feed_forward_length(0)
-    m.out.add_head_count(0)
-    m.out.add_layer_norm_rms_eps(1e-5)
-    m.out.add_ssm_conv_kernel(conv)
-    m.out.add_ssm_inner_size(inner)
-    m.out.add_ssm_state_size(state)
-    m.out.add_ssm_time_step_rank(rank)
-    _add_ends(m, n_vocab, n_embd)
-    for i in range(n_layer):
-        b = f"blk.{i}"
-        m.ones(f"{b}.attn_norm.weight", n_embd)
-        m.matrix(f"{b}.ssm_in.weight", 2 * inner, n_embd)
-        m.matrix(f"{b}.ssm_conv1d.weight", inner, conv)
-        m.zeros(f"{b}.ssm_conv1d.bias", inner)
-        m.matrix(f"{b}.ssm_x.weight", rank + 2 * state, inner)
-        m.matrix(f"{b}.ssm_dt.weight", inner, rank)
-        m.zeros(f"{b}.ssm_dt.bias", inner)
-        m.tensor(f"{b}.ssm_a", -np.tile(np.arange(1, state + 1), (inner, 1)))
-        m.ones(f"{b}.ssm_d", inner)
-        m.matrix(f"{b}.ssm_out.weight", n_embd, inner)
-    m.close()
-    return path
-
-
-def tiny_hybrid(
-    path: Path, *, n_vocab: int = 320, n_embd: int = 64, n_ctx: int = 2048, template: str | None = CHATML, seed: int = 0
-) -> Path:
-    """LFM2: a short-convolution (recurrent) layer and an attention layer."""
-    m = _Model(path, "lfm2", seed, 0.0)
-    _add_bpe(m, n_vocab, template, add_bos=False, swap_token=None)
-    _add_transformer_keys(m, 2, n_embd, 4, [0, 2], n_ctx)
-    m.out.add_vocab_size(n_vocab)
-    m.out.add_shortconv_l_cache(3)
-    _add_ends(m, n_vocab, n_embd, norm="token_embd_norm")
-    for i in range(2):
-        m.ones(f"blk.{i}.attn_norm.weight", n_embd)
-        _add_ffn(m, f"blk.{i}", n_embd)
-    m.matrix("blk.0.shortconv.in_proj.weight", 3 * n_embd, n_embd)
-    m.matrix("blk.0.shortconv.conv.weight", n_embd, 3)
-    m.matrix("blk.0.shortconv.out_proj.weight", n_embd, n_embd)
-    _add_attention(m, "blk.1", n_embd, n_embd, n_embd // 2)
-    m.ones("blk.1.attn_q_norm.weight", n_embd // 4)
-    m.ones("blk.1.attn_k_norm.weight", n_embd // 4)
     m.close()
     return path
 

@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.engine import native
+from backend.engine.batch import Batch
 from backend.engine.cancel import ABORT_CALLBACK, CancelFlag
+from backend.engine.refusals import context_error, decode_error, truncate_error
+from backend.engine.state import Mark, state_bytes
 from backend.errors import EngineError, ErrorCode
 
 Rows = NDArray[np.float32]
@@ -32,7 +35,8 @@ class Context:
         n_batch: prompt tokens per slice.
         max_rows: most logits rows per decode (llama.cpp aborts beyond; the compute buffer grows with it).
         n_seq: sequence ids (1 for recurrent models, whose state is per id).
-        snapshots: recurrent-state snapshots for rolling back (0 for attention models).
+        snapshots: states before the last tokens of a pass to keep, where the memory is one that each token overwrites
+            (llama.cpp keeps none for most architectures).
         flag: read by llama.cpp between graph nodes; set it to stop a decode within milliseconds.
 
     Raises:
@@ -72,7 +76,7 @@ class Context:
         with native.collect_errors() as errors:
             pointer = llama_cpp.llama_init_from_model(model, params)
         if not pointer:
-            raise _context_error(" ".join(errors).strip(), n_ctx)
+            raise context_error(" ".join(errors).strip(), n_ctx)
         self._pointer = pointer
         self.flag = flag
         self.abort_on(flag)
@@ -80,10 +84,12 @@ class Context:
         self.n_batch = int(llama_cpp.llama_n_batch(pointer))
         self.max_rows = min(max_rows, self.n_batch)
         self.n_seq = n_seq
+        self.snapshots = int(llama_cpp.llama_n_rs_seq(pointer))
+        """What it got of the snapshots asked for: all, or none."""
         self.threads = threads
         self.kind = f"{kv_type}, flash attention {flash_attention}"
         self.max_rollback: int | None = None
-        """Tokens that can be rolled back; None = any number, 0 = none (see load.probe)."""
+        """Tokens of the last pass that can be rolled back; None = any number of any, 0 = none (see load.probe)."""
         self.exact_rows: int | None = None
         """In strict mode, the largest pass that gives the bits of one-token passes (see ``engine.exact``)."""
         vocab = llama_cpp.llama_model_get_vocab(model)
@@ -91,7 +97,7 @@ class Context:
         self.memory = llama_cpp.llama_get_memory(pointer)
         self.decode_seconds = 0.0
         """Time inside llama.cpp, for the host-cost benchmark."""
-        self._batch = _Batch(self.n_batch)
+        self._batch = Batch(self.n_batch)
         self._view: tuple[int, Rows] | None = None
         self.sequences: dict[int, Sequence] = {}
 
@@ -111,6 +117,11 @@ class Context:
         """KV cells in use, over all sequences."""
         return sum(s.length - s.shared for s in self.sequences.values())
 
+    def state_bytes(self) -> int:
+        """What the state of a sequence takes, beside attention's cells; asked by decoding a token."""
+        self.sequence().append([0], 1)
+        return state_bytes(self._pointer)
+
     def run(self, tokens: Tokens[int], position: int, sequence: int, rows: int) -> Rows | None:
         """One llama_decode; logits at the last ``rows`` tokens, shape (rows, n_vocab), valid until the next one.
 
@@ -118,7 +129,6 @@ class Context:
             EngineError: BAD_TOKEN, CONTEXT_FULL, CANCELLED, DECODE_FAILED (llama.cpp's codes told apart); BUG for a
                 pass larger than the context was made for.
         """
-        self.flag.check()
         if len(tokens) > self.n_batch or rows > self.max_rows:  # llama.cpp would abort the process
             raise EngineError(ErrorCode.BUG, f"A pass over {len(tokens)} tokens with {rows} rows is too large.")
         batch = self._batch.fill(tokens, position, sequence, rows, self.n_vocab)
@@ -127,7 +137,7 @@ class Context:
         out = self._rows(rows) if code == 0 and rows else None
         self.decode_seconds += time.perf_counter() - began
         if code:
-            raise _decode_error(code, len(tokens), self.n_ctx)
+            raise decode_error(code, len(tokens), self.n_ctx)
         return out
 
     def _rows(self, n: int) -> Rows:
@@ -155,6 +165,9 @@ class Sequence:
         self.tokens: list[int] = []
         self.shared = 0
         """Leading tokens whose cells belong to the sequence this one was forked from."""
+        self._undo = 0
+        """How many tokens the snapshots of the last pass can take back, in a memory that has such."""
+        self._mark = Mark(context._pointer, index)
 
     @property
     def n_vocab(self) -> int:
@@ -178,6 +191,11 @@ class Sequence:
         most = self.context.max_rows if rollback is None else min(self.context.max_rows, rollback + 1)
         return most if self.context.exact_rows is None else min(most, self.context.exact_rows)
 
+    @property
+    def most_rows(self) -> int:
+        """Most tokens in one :meth:`decode`, where nothing will be taken back."""
+        return self.context.max_rows
+
     def decode(self, tokens: Tokens[int]) -> Rows:
         """Append ``tokens``; a row at each, shape (len(tokens), n_vocab), a view valid until the next decode."""
         rows = self.append(tokens, len(tokens))
@@ -196,39 +214,61 @@ class Sequence:
     def truncate(self, n: int) -> None:
         """Keep the first ``n`` tokens, and prove it.
 
+        llama.cpp says yes to any rollback of up to as many tokens as there are snapshots, also after a shorter pass,
+        which wrote fewer: the state is then one of long ago, and no position tells. So those written are counted here.
+
         Raises:
-            EngineError: TRUNCATE_FAILED when llama.cpp refuses or another last position results.
+            EngineError: TRUNCATE_FAILED when the snapshots do not reach so far, when llama.cpp refuses, or when another
+                last position results.
         """
         if n >= self.length:
             return
         if n == 0:
             self.clear()
             return
+        if not self._can_undo(n):
+            raise truncate_error(n, self.length)
         memory = self.context.memory
         done = bool(llama_cpp.llama_memory_seq_rm(memory, self.index, n, -1))
         last = int(llama_cpp.llama_memory_seq_pos_max(memory, self.index))
         if not done or last != n - 1:
-            raise EngineError(
-                ErrorCode.TRUNCATE_FAILED,
-                f"The model's memory could not be cut back to {n} tokens (it holds {last + 1}).",
-                {"wanted": n, "held": last + 1},
-            )
-        del self.tokens[n:]
-        self.shared = min(self.shared, n)
+            raise truncate_error(n, last + 1)
+        self._cut(n)
 
     def keep(self, n: int) -> int:
-        """Keep the first ``n`` tokens where the model can; else forget all. Returns how many were kept."""
-        rollback = self.context.max_rollback
-        if rollback is not None and self.length - n > rollback:
-            n = 0
-        self.truncate(n)
+        """Keep the first ``n`` tokens where the model can, else those up to the mark, else none. Returns how many."""
+        if n >= self.length or self._can_undo(n):
+            self.truncate(n)
+        else:
+            self._return(n)
         return min(n, self.length)
+
+    def mark(self) -> None:
+        """Let :meth:`keep` come back to here, whatever the memory. Nothing to do where any prefix can be kept."""
+        if self.context.max_rollback is not None:
+            self._mark.set(self.length)
 
     def clear(self) -> None:
         """Forget everything."""
         llama_cpp.llama_memory_seq_rm(self.context.memory, self.index, -1, -1)
-        self.tokens.clear()
-        self.shared = 0
+        self._cut(0)
+
+    def _return(self, n: int) -> None:
+        """To the mark, where it is not beyond ``n``; else to nothing."""
+        if 0 < self._mark.length <= n and self._mark.restore():
+            self._cut(self._mark.length)
+        else:
+            self.clear()
+
+    def _can_undo(self, n: int) -> bool:
+        return self.context.max_rollback is None or self.length - n <= self._undo
+
+    def _cut(self, n: int) -> None:
+        """The first ``n`` tokens are held now, and what llama.cpp kept for going back is used up."""
+        del self.tokens[n:]
+        self.shared = min(self.shared, n)
+        self._undo = 0
+        self._mark.forget_beyond(n)
 
     def fork(self, index: int) -> Sequence:
         """Another sequence id that shares this one's cells (metadata only with a unified cache)."""
@@ -241,6 +281,7 @@ class Sequence:
 
     def append(self, tokens: Tokens[int], rows: int) -> Rows | None:
         """Append one slice of at most n_batch tokens, with logits at the last ``rows`` (0 = none)."""
+        self.context.flag.check()  # before anything is touched
         try:
             out = self.context.run(tokens, self.length, self.index, rows)
         except EngineError as error:
@@ -248,83 +289,20 @@ class Sequence:
                 self._resynchronise()
             raise
         self.tokens.extend(tokens)
+        self._undo = min(len(tokens) - 1, self.context.max_rollback or 0)
         return out
 
     def _resynchronise(self) -> None:
-        """After an aborted or failed decode, part of the batch may stay in the cache: cut it off."""
+        """After an aborted or failed decode, part of the batch may stay in the cache: cut it off.
+
+        A state that each token overwrites was overwritten in some layers and not in others. llama.cpp rolls it back
+        to a snapshot where it can, but the pass has not written that snapshot. So it is read anew.
+        """
+        if self.context.max_rollback is not None:
+            self._return(self.length)
+            return
         held = int(llama_cpp.llama_memory_seq_pos_max(self.context.memory, self.index)) + 1
         if held > self.length and not llama_cpp.llama_memory_seq_rm(self.context.memory, self.index, self.length, -1):
             self.clear()
         elif held < self.length:
             del self.tokens[held:]
-
-
-class _Batch:
-    """A reusable llama_batch.
-
-    After a pass the caches hold weights and nothing else. Filling ctypes arrays by slices runs little code, which is
-    what counts then: 0.03 ms for one token, where numpy's assignments take 0.07; 0.06 ms for 512.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self._token = (ctypes.c_int32 * capacity)()
-        self._pos = (ctypes.c_int32 * capacity)()
-        self._n_seq = (ctypes.c_int32 * capacity)(*[1] * capacity)
-        self._seq = (ctypes.c_int32 * capacity)()
-        self._logits = (ctypes.c_int8 * capacity)()
-        id_pointer = ctypes.POINTER(ctypes.c_int32)
-        address = ctypes.addressof(self._seq)
-        ids = (ctypes.c_void_p * capacity)(*range(address, address + 4 * capacity, 4))  # each token's own list of ids
-        b = llama_cpp.llama_batch()
-        b.embd = None
-        b.token = ctypes.cast(self._token, id_pointer)
-        b.pos = ctypes.cast(self._pos, id_pointer)
-        b.n_seq_id = ctypes.cast(self._n_seq, id_pointer)
-        b.seq_id = ctypes.cast(ids, ctypes.POINTER(id_pointer))
-        b.logits = ctypes.cast(self._logits, ctypes.POINTER(ctypes.c_int8))
-        self._ids = ids
-        self._batch = b
-
-    def fill(self, tokens: Tokens[int], position: int, sequence: int, rows: int, n_vocab: int) -> object:
-        n = len(tokens)
-        if n == 0 or min(tokens) < 0 or max(tokens) >= n_vocab:
-            raise EngineError(ErrorCode.BAD_TOKEN, f"A token id outside 0..{n_vocab - 1} was about to be decoded.")
-        self._token[:n] = [*tokens]
-        self._pos[:n] = [*range(position, position + n)]
-        self._seq[:n] = [sequence] * n
-        self._logits[:n] = [int(i >= n - rows) for i in range(n)]
-        self._batch.n_tokens = n
-        return self._batch
-
-
-def _context_error(said: str, n_ctx: int) -> EngineError:
-    if not said or any(words in said.lower() for words in ("alloc", "memory", "buffer")):
-        return EngineError(
-            ErrorCode.OUT_OF_MEMORY,
-            f"There is not enough memory for a context of {n_ctx} tokens. "
-            "Choose a shorter context, a smaller KV type or a smaller model.",
-            {"n_ctx": n_ctx, "engine": said},
-        )
-    return EngineError(
-        ErrorCode.LOAD_FAILED,
-        f"The engine refuses these settings: {said}. Change KV type, flash attention or context and load again.",
-        {"engine": said},
-    )
-
-
-def _decode_error(code: int, n: int, n_ctx: int) -> EngineError:
-    if code == 1:
-        return EngineError(
-            ErrorCode.CONTEXT_FULL,
-            f"The context of {n_ctx} tokens is full. Start a new chat or load the model with a longer context.",
-            {"n_ctx": n_ctx},
-        )
-    if code == 2:
-        return EngineError(ErrorCode.CANCELLED, "Stopped.")
-    if code == -1:
-        return EngineError(ErrorCode.DECODE_FAILED, f"The engine refused a batch of {n} tokens.", {"code": code})
-    return EngineError(
-        ErrorCode.DECODE_FAILED,
-        f"The engine failed while decoding (code {code}), often for want of memory. Load the model again.",
-        {"code": code},
-    )

@@ -48,6 +48,12 @@ def engine_line() -> str:
     return f"llama.cpp {version} on {names or 'CPU'} ({' '.join(on)})"
 
 
+def free_memory() -> int:
+    """Bytes that can be allocated wherever a model may lie: main memory, and the GPUs' where there are any."""
+    gpus = [d.free for d in devices() if d.kind in ("gpu", "igpu")]
+    return min([int(psutil.virtual_memory().available), *([sum(gpus)] if gpus else [])])
+
+
 def default_threads() -> int:
     """Physical cores this process may use: hyper-threads only slow a pass that waits for memory."""
     physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1

@@ -30,11 +30,11 @@ def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: Canc
         EngineError: CANCELLED.
     """
     context = model.context
-    if context.max_rollback is not None:
-        return 1  # the cache cannot be put back for a second try
     sequence = context.sequence()
     context.abort_on(flag)
-    most = min(_LARGEST, context.max_rows)
+    most = min(_LARGEST, sequence.max_rows)
+    if most == 1:
+        return 1  # nothing larger can be rolled back
     lengths = _lengths(model)
     try:
         for done, length in enumerate(lengths):
@@ -62,13 +62,17 @@ def _lengths(model: LoadedModel) -> list[int]:
 def _agreeing(sequence: Sequence, tokens: list[int], most: int) -> int:
     """The largest size up to ``most`` so that it and all below agree with single tokens after what is held."""
     held = sequence.length
+    sequence.mark()
     singles = [sequence.decode([token])[0].copy() for token in tokens]
     for size in range(2, most + 1):
-        sequence.truncate(held)
-        for i in range(0, len(tokens) - size + 1, size):
+        sequence.keep(held)
+        # rounds go on from a snapshot of such a state, so that is what has to be the same
+        undone = size // 2 if sequence.context.max_rollback else 0
+        for i in range(0, len(tokens) - size + 1, size - undone):
             rows = sequence.decode(tokens[i : i + size])
             if any(not _same_bits(row, single) for row, single in zip(rows, singles[i : i + size], strict=True)):
                 return size - 1
+            sequence.truncate(sequence.length - undone)
     return most
 
 

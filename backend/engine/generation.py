@@ -187,11 +187,11 @@ class Generation:
 
     def _cut_memory(self, n: int) -> None:
         try:
-            self.rounds.target.truncate(n)
+            self.rounds.target.keep(n)  # less, where a memory rolls back only so far: the next turn reads the rest anew
         except EngineError as error:
             if error.code is not ErrorCode.TRUNCATE_FAILED:
                 raise
-            self.rounds.target.clear()  # a memory that rolls back only so far: the reply stands, the next reads anew
+            self.rounds.target.clear()  # the reply stands
 
     def _show(self, done: Round, emitted: Emitted, position: int) -> Shown:
         p = None

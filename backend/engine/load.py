@@ -12,7 +12,8 @@ import llama_cpp
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
-from backend.engine.devices import default_threads, has_gpu
+from backend.engine.devices import default_threads, free_memory, has_gpu
+from backend.engine.state import affordable
 from backend.engine.template import ChatTemplate
 from backend.engine.vocab import Vocab, check_draft
 from backend.engine.warm import warm
@@ -20,7 +21,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.pairing import check_pair
 from backend.protocol import LoadOptions, ModelInfo
-from backend.text import shown_name
+from backend.text import shown_name, shown_size
 
 Progress = Callable[[str, float], None]
 
@@ -28,8 +29,10 @@ _DEFAULT_CONTEXT = 8192
 _TARGET_ROWS = 64
 """Rows of one target pass, and its sequence ids: llama.cpp wants at least as many rows as sequences."""
 _DRAFT_ROWS = 16
-_SNAPSHOTS = 8
-"""Recurrent-state snapshots: how far a hybrid model can be rolled back."""
+_SCOUT = (64, 32, 1, 1)
+"""Context, batch, rows and snapshots of a context made only to ask what a snapshot takes."""
+_SPARE = 2
+"""llama.cpp aborts where a slice is not larger than the snapshots and one more."""
 
 
 class LoadedModel:
@@ -128,11 +131,13 @@ def _load(
     model = _load_weights(path, options, layers, lambda f: progress(phase, f), flag)
     context: Context | None = None
     try:
-        context = _make_context(model, options, phase, n_ctx, flag)
-        loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
-        loaded.strict = options.strict
         progress("probe", 0.0)
-        loaded.describe(probe(context, loaded.vocab))
+        context, snapshot = _make_context(model, options, phase, n_ctx, flag)
+        loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
+        loaded.info.snapshot_memory = snapshot * context.snapshots
+        loaded.strict = options.strict
+        probe(context, loaded.vocab)
+        loaded.describe(limits(context, snapshot) if phase == "target" else "")
     except BaseException:
         if context is not None:
             context.close()
@@ -215,45 +220,78 @@ def _load_error(path: Path, said: str) -> EngineError:
 
 def _make_context(
     model: ctypes.c_void_p, options: LoadOptions, phase: str, n_ctx: int | None, flag: CancelFlag
-) -> Context:
+) -> tuple[Context, int]:
+    """The context, and how many bytes a snapshot of its state takes (0 where none can be kept)."""
     recurrent = bool(llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
     target = phase == "target"
     trained = int(llama_cpp.llama_model_n_ctx_train(model))
-    return Context(
-        model,
-        n_ctx=n_ctx or min(trained, _DEFAULT_CONTEXT),
-        n_batch=options.batch,
-        max_rows=_TARGET_ROWS if target else _DRAFT_ROWS,
-        n_seq=_TARGET_ROWS if target and not recurrent else 1,
-        snapshots=_SNAPSHOTS if recurrent else 0,
-        threads=options.threads or default_threads(),
-        kv_type=options.kv_type if target else options.draft_kv_type,
-        flash_attention="off" if options.strict else options.flash_attention,  # it splits the cache for one token only
-        swa_full=llama_cpp.llama_model_n_swa(model) > 0,
-        flag=flag,
-    )
+
+    def make(n_ctx: int, n_batch: int, max_rows: int, snapshots: int) -> Context:
+        return Context(
+            model,
+            n_ctx=n_ctx,
+            n_batch=n_batch,
+            max_rows=max_rows,
+            n_seq=_TARGET_ROWS if target and not recurrent else 1,
+            snapshots=snapshots,
+            threads=options.threads or default_threads(),
+            kv_type=options.kv_type if target else options.draft_kv_type,
+            # it splits the cache for one token only
+            flash_attention="off" if options.strict else options.flash_attention,
+            swa_full=llama_cpp.llama_model_n_swa(model) > 0,
+            flag=flag,
+        )
+
+    # a draft drafts token by token, each a pass of its own, and snapshots reach back within one pass only
+    snapshot = _snapshot_bytes(make(*_SCOUT)) if target and recurrent else 0
+    affords = affordable(snapshot, free_memory()) if snapshot else 0
+    snapshots = affords if options.snapshots is None else min(options.snapshots, options.batch - _SPARE)
+    rows = _TARGET_ROWS if target else _DRAFT_ROWS
+    return make(n_ctx or min(trained, _DEFAULT_CONTEXT), options.batch, rows, snapshots if snapshot else 0), snapshot
 
 
-def probe(context: Context, vocab: Vocab) -> str:
-    """Find out how far this context can be rolled back, by doing it; sets ``context.max_rollback``.
+def _snapshot_bytes(scout: Context) -> int:
+    """What one snapshot takes: asked of a context that is small and has one. 0 where llama.cpp keeps none."""
+    try:
+        return scout.state_bytes() if scout.snapshots else 0
+    finally:
+        scout.close()
 
-    Returns:
-        Why it is limited, or an empty string.
-    """
+
+def probe(context: Context, vocab: Vocab) -> None:
+    """Find out how far this context can be rolled back, by doing it; sets ``context.max_rollback``."""
     sequence = context.sequence()
     token = vocab.bos or 0
-    for rollback, n in ((None, 12), (_SNAPSHOTS, _SNAPSHOTS + 1)):
-        sequence.clear()
-        sequence.append([token] * 4, 1)
-        sequence.append([token] * n, 1)
-        try:
-            sequence.truncate(4 if rollback is None else 4 + n - rollback)
-        except EngineError:
-            continue
+    for rollback, n in ((None, context.snapshots + 12), (context.snapshots, context.snapshots + 1)):
+        if rollback == 0:
+            break
         context.max_rollback = rollback
         sequence.clear()
-        return "" if rollback is None else f"this model's state can be rolled back by {rollback} tokens only"
+        sequence.read([token] * 4)
+        sequence.read([token] * n)
+        try:
+            sequence.truncate(4 if rollback is None else 5)
+        except EngineError:
+            continue
+        sequence.clear()
+        return
     context.max_rollback = 0
     llama_cpp.llama_memory_clear(context.memory, True)
-    sequence.tokens.clear()
+    sequence.clear()
+
+
+def limits(context: Context, snapshot: int) -> str:
+    """Why this target can be rolled back only so far, and what that costs; empty where it can be at will."""
+    if context.max_rollback is None:
+        return ""
+    if context.max_rollback:
+        return (
+            f"this model's state can be rolled back by {context.max_rollback} tokens only; the snapshots for it take "
+            f"{shown_size(snapshot * context.snapshots)}"
+        )
+    if snapshot:
+        return (
+            f"no memory is set aside for rolling this model's state back ({shown_size(snapshot)} a token), so drafts "
+            "cannot be checked in one pass"
+        )
     return "this model's memory cannot be rolled back, so drafts cannot be checked in one pass"

@@ -21,12 +21,12 @@ def measure_passes(
 ) -> None:
     """Time up to three passes of each size, with ``rows`` logits rows (0 = one for every token); clears the memory."""
     sequence = model.context.sequence()
-    rollback = model.context.max_rollback
-    sizes = [n for n in sizes if rollback is None or n <= max(rollback, 1)]
+    sizes = [n for n in sizes if rows or n <= sequence.max_rows]
     token = model.vocab.bos or 0
     model.context.abort_on(flag)
     sequence.clear()
     sequence.read([token] * _HELD)
+    sequence.mark()
     deadline = time.perf_counter() + _SECONDS
     best: dict[int, float] = {}
     for turn in range(3):
@@ -38,8 +38,7 @@ def measure_passes(
             ms = 1e3 * (time.perf_counter() - began)
             # the least of few: whatever else the machine does can only add; later passes correct it by medians
             best[n] = min(ms, best.get(n, ms))
-            if rollback != 0:
-                sequence.keep(_HELD)
+            sequence.keep(_HELD)
             progress("measure", (turn * len(sizes) + i + 1) / (3 * len(sizes)))
     sequence.clear()
     for n, ms in best.items():

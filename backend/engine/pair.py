@@ -257,6 +257,7 @@ class Pair:
             yield PromptProgress(i + len(part), len(prompt), kept)
             began = time.perf_counter()
         assert row is not None
+        sequence.mark()
         return row
 
     def generation(

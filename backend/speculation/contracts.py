@@ -43,6 +43,10 @@ class Model(Protocol):
 
     @property
     def max_rows(self) -> int:
+        """Most tokens in one :meth:`decode` call of which any may be taken back."""
+
+    @property
+    def most_rows(self) -> int:
         """Most tokens in one :meth:`decode` call."""
 
     def decode(self, tokens: Sequence[int]) -> Rows:
@@ -53,6 +57,12 @@ class Model(Protocol):
 
     def truncate(self, n: int) -> None:
         """Keep the first ``n`` tokens."""
+
+    def keep(self, n: int) -> int:
+        """Keep the first ``n`` tokens, or as many of them as the memory allows; returns how many are held."""
+
+    def mark(self) -> None:
+        """:meth:`keep` can come back to here; not more than a note where it can to anywhere."""
 
     def clear(self) -> None:
         """Forget everything."""

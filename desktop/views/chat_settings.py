@@ -56,7 +56,7 @@ class ChatSettingsDialog(QDialog):
         inside.setObjectName("column")
         self._body = QVBoxLayout(inside)
         self._add_chat(chat, state)
-        self._add_speculation(speculation, load)
+        self._add_speculation(speculation, load, state)
         self._add_load(load, state)
         self._body.addStretch(1)
         scroll = QScrollArea()
@@ -150,7 +150,7 @@ class ChatSettingsDialog(QDialog):
             self.thinking = _choices(_THINKING, chat.thinking)
             _row(form, "Thinking", self.thinking)
 
-    def _add_speculation(self, speculation: Speculation, load: LoadOptions) -> None:
+    def _add_speculation(self, speculation: Speculation, load: LoadOptions, state: State) -> None:
         form = self._group("Speculation, all chats")
         length = -1 if speculation.length == "auto" else speculation.length
         self.length = _count(length, -1, 48, "How many tokens are drafted before each check.", "Automatic")
@@ -158,6 +158,8 @@ class ChatSettingsDialog(QDialog):
         _row(form, "Draft length", self.length)
         _row(form, "Acceptance rule", self.rule)
         self._note("Both take effect at once, also in a reply that is being written.")
+        if state.target and (limit := state.target.truncate_note):
+            self._note(f"{limit[0].upper()}{limit[1:]}.")
         form = self._group()
         self.strict = Switch(_STRICT)
         self.strict.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from tests.tiny import tiny_eagle, tiny_gemma3, tiny_llama, tiny_mmproj
+from tests.tiny_recurrent import tiny_nemotron
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "backend.cli"]
@@ -194,6 +195,13 @@ def test_two_files_of_one_name_are_two_models(files: Path, tmp_path: Path) -> No
     twin = tiny_llama(tmp_path / "good.gguf", n_layer=1)
     reply = record(tandem("chat", "--target", files / "good.gguf", "--draft", twin, "--max-tokens", "2", "--json", "x"))
     assert (reply["target"], reply["draft"]) == ("good", "good-2")
+
+
+def test_a_state_that_can_be_rolled_back_only_so_far_is_said_with_what_that_takes(tmp_path: Path) -> None:
+    target = tiny_nemotron(tmp_path / "hybrid.gguf")
+    done = tandem("chat", "--target", target, "--draft", target, "--max-tokens", "4", "--json", "x")
+    assert record(done)
+    assert "Note: this model's state can be rolled back by 16 tokens only; the snapshots for it take 0.3 MB" in done.err
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,13 @@ import pytest
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
+from backend.engine.context import Sequence
 from backend.engine.exact import exact_rows
 from backend.engine.pair import Pair
 from backend.protocol import Message, Sampling, Speculation
 from tests import tiny
-from tests.engine.rig import COUNT, EDIT, OFF, STORY, continued, pair, request, say
+from tests.engine.rig import COUNT, EDIT, OFF, STORY, continued, loaded, pair, request, say
+from tests.tiny_recurrent import SNAPSHOTS
 
 PROMPTS = {"count": COUNT, "story": STORY, "edit": EDIT}
 SAMPLINGS = {
@@ -108,6 +110,46 @@ def test_many_seeds_on_a_tiny_pair(tmp_path: Path) -> None:
             assert reply.ids == plain.ids, seed
             accepted += reply.end.timings.draft_n_accepted
     assert accepted > 180
+
+
+@pytest.mark.parametrize("kind", SNAPSHOTS)
+def test_hybrids_are_identical_through_snapshots(tmp_path: Path, kind: str) -> None:
+    """40 seeds, drafts of one kind that are right now and then, rolled back thousands of times."""
+    target = SNAPSHOTS[kind](tmp_path / "t.gguf")
+    draft = SNAPSHOTS[kind](tmp_path / "d.gguf", noise=0.3)
+    with pair(target, draft, flash_attention="off") as both:
+        rejected = 0
+        for seed in range(40):
+            sampling = Sampling(temperature=(0.0, 0.8, 1.5)[seed % 3], top_k=(0, 40)[seed % 2], top_p=0.98, seed=seed)
+            ask = {"sampling": sampling, "max_tokens": 40, "ignore_eos": True, "reuse_cache": False}
+            plain = say(both, f"Seed {seed}", speculation=OFF, **ask)
+            reply = say(both, f"Seed {seed}", speculation=SETTINGS[seed % 5], **ask)
+            assert reply.ids == plain.ids, seed
+            assert reply.margins == pytest.approx(plain.margins, abs=0)
+            rejected += reply.end.timings.rounds_mismatch
+        assert rejected > 300
+
+
+@pytest.mark.parametrize("kind", SNAPSHOTS)
+def test_strict_mode_sees_whether_a_snapshot_is_the_state(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with loaded(SNAPSHOTS[kind](tmp_path / "t.gguf"), flash_attention="off", n_ctx=1024) as model:
+        assert exact_rows(model, lambda _: None, CancelFlag()) == 16
+        assert model.context.sequence().length == 0
+        honest = Sequence.truncate
+
+        def one_off(self: Sequence, n: int) -> None:
+            """Goes back one token too far where a snapshot reaches so far, and reads another one instead."""
+            if not self._can_undo(n - 1):
+                honest(self, n)
+            elif n < self.length:
+                last = self.tokens[n - 1]
+                honest(self, n - 1)
+                self.append([(last + 1) % 300], 1)
+
+        monkeypatch.setattr(Sequence, "truncate", one_off)
+        assert exact_rows(model, lambda _: None, CancelFlag()) == 2
 
 
 @pytest.mark.starter

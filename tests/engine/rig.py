@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import llama_cpp
 import numpy as np
+import pytest
 
 from backend.engine.cancel import CancelFlag
+from backend.engine.context import Context
 from backend.engine.context import Sequence as TokenSequence
 from backend.engine.learnt import Learnt
 from backend.engine.load import LoadedModel, load_draft, load_target
@@ -152,8 +155,6 @@ def check(both: Pair, reply: Reply) -> None:
 
 def kv_end(sequence: TokenSequence) -> int:
     """Tokens that llama.cpp itself says the cache holds."""
-    import llama_cpp
-
     return int(llama_cpp.llama_memory_seq_pos_max(sequence.context.memory, sequence.index)) + 1
 
 
@@ -171,6 +172,24 @@ def milliseconds(action: Callable[[], Any]) -> float:
     began = time.perf_counter()
     action()
     return 1e3 * (time.perf_counter() - began)
+
+
+@contextmanager
+def abort_inside(context: Context, flag: CancelFlag, fits: Callable[[int], bool], n: int) -> Iterator[list[float]]:
+    """Sets a flag just as llama.cpp starts the n-th pass of a size that fits; yields when that was."""
+    real, when, count = llama_cpp.llama_decode, [], [0]
+
+    def decode(pointer: Any, batch: Any) -> int:
+        if pointer == context._pointer and fits(batch.n_tokens) and not when:
+            count[0] += 1
+            if count[0] == n:
+                when.append(time.perf_counter())
+                flag.set()
+        return real(pointer, batch)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llama_cpp, "llama_decode", decode)
+        yield when
 
 
 def continued(prompt: str, reply: Reply, then: str, tokenizer: str) -> list[Message]:

@@ -21,7 +21,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import LoadOptions, Message, Sampling, Speculation
 from backend.sampling.chain import Chain
 from tests import tiny
-from tests.engine.rig import COUNT, GREEDY, OFF, continued, fresh_row, kv_end, loaded, pair, request, say
+from tests.engine.rig import COUNT, GREEDY, OFF, fresh_row, kv_end, loaded, pair, request, say
 
 TEXT = [5 + i * 7 % 300 for i in range(200)]
 
@@ -431,111 +431,6 @@ def test_speculation_past_the_window_changes_nothing(tiny_dir: Path) -> None:
             reply = say(both, COUNT, speculation=wanted, max_tokens=100, ignore_eos=True, reuse_cache=False)
             first = next((i for i in range(100) if reply.ids[i] != plain.ids[i]), None)
             assert first is None or plain.margins[first] < 0.05
-
-
-@pytest.fixture(scope="module")
-def mamba_file(tiny_dir: Path) -> Path:
-    return tiny.tiny_mamba(tiny_dir / "context-mamba.gguf")
-
-
-@pytest.fixture(scope="module")
-def hybrid_file(tiny_dir: Path) -> Path:
-    return tiny.tiny_hybrid(tiny_dir / "context-hybrid.gguf")
-
-
-def test_the_probe_tells_memories_apart(llama_file: Path, mamba_file: Path, hybrid_file: Path) -> None:
-    with loaded(llama_file) as model:
-        assert (model.context.max_rollback, model.info.truncate_note) == (None, "")
-    with loaded(mamba_file) as model:
-        assert (model.context.max_rollback, model.info.can_truncate) == (0, False)
-        assert "cannot be rolled back" in model.info.truncate_note
-    with loaded(hybrid_file) as model:
-        rollback = model.context.max_rollback
-        assert rollback is not None
-        assert 0 < rollback <= 8
-        assert model.info.can_truncate
-        assert f"by {rollback} tokens" in model.info.truncate_note
-        assert model.context.sequence().max_rows == rollback + 1
-
-
-def test_a_recurrent_model_decodes_plainly_and_says_why(mamba_file: Path, llama_file: Path) -> None:
-    with pair(mamba_file, llama_file) as both:
-        wanted = Speculation(length=4)
-        plain = say(both, COUNT, speculation=OFF, ignore_eos=True, reuse_cache=False)
-        reply = say(both, COUNT, speculation=wanted, ignore_eos=True, reuse_cache=False)
-        assert reply.ids == plain.ids
-        assert reply.end.timings.draft_n == 0
-        assert "cannot be rolled back" in reply.end.note
-        assert "cannot be rolled back" in both.state_fields()["why"]
-
-
-@pytest.mark.parametrize("kind", ["mamba", "hybrid"])
-def test_prefix_reuse_is_right_or_not_done(mamba_file: Path, hybrid_file: Path, kind: str) -> None:
-    """Second turns, regenerated answers and edited prompts against the same prompts read from nothing."""
-    with pair(mamba_file if kind == "mamba" else hybrid_file) as both:
-        tokenizer = both.target.vocab.digest
-        first = say(both, COUNT, speculation=OFF, ignore_eos=True)
-        talks = [
-            continued(COUNT, first, "And now backwards.", tokenizer),
-            [Message(role="user", content=COUNT)],  # regenerate: one token would have to be rolled back
-            [Message(role="user", content=COUNT + " Please.")],
-        ]
-        for talk in talks:
-            reused = say(both, talk, speculation=OFF, ignore_eos=True)
-            fresh = say(both, talk, speculation=OFF, ignore_eos=True, reuse_cache=False)
-            assert reused.ids == fresh.ids
-            assert fresh.end.timings.cache_n == 0
-            assert reused.end.timings.cache_n + reused.end.timings.prompt_n == fresh.end.timings.prompt_n
-
-
-def test_a_recurrent_model_keeps_a_prefix_it_has_not_gone_beyond(mamba_file: Path) -> None:
-    """The next turn goes on where the last one ended; one token less, and all is read again."""
-    with loaded(mamba_file) as model:
-        sequence = model.context.sequence()
-        sequence.read(TEXT[:50])
-        assert sequence.keep(50) == 50
-        row = sequence.read(TEXT[50:60])[-1].copy()
-        sequence.clear()
-        assert np.allclose(row, sequence.read(TEXT[:60])[-1], atol=1e-3)
-        assert sequence.keep(59) == 0
-        assert sequence.length == 0
-        assert np.allclose(row, sequence.read(TEXT[:60])[-1], atol=1e-3)
-
-
-def test_a_stop_string_over_several_tokens_ends_a_reply_of_a_recurrent_model(mamba_file: Path) -> None:
-    """The tokens of the stop string cannot be cut from its memory, so the memory is given up, not the reply."""
-    with pair(mamba_file) as both:
-        plain = say(both, COUNT, speculation=OFF, ignore_eos=True, max_tokens=40, reuse_cache=False)
-        several = plain.text[8:12]
-        reply = say(both, COUNT, speculation=OFF, ignore_eos=True, max_tokens=40, stop=(several,), reuse_cache=False)
-        assert reply.end.reason == "stop"
-        assert reply.text == plain.text[: plain.text.index(several)]
-        again = say(both, COUNT, speculation=OFF, ignore_eos=True, max_tokens=40)
-        assert again.ids == plain.ids
-
-
-@pytest.mark.parametrize("source", ["draft", "lookup"])
-def test_a_hybrid_model_speculates_within_its_snapshots(hybrid_file: Path, source: str) -> None:
-    """Rounds of up to nine tokens are rolled back through snapshots, never by a copy of the whole state (S19)."""
-    with pair(hybrid_file, hybrid_file) as both:
-        plain = say(both, COUNT, speculation=OFF, max_tokens=60, ignore_eos=True, reuse_cache=False)
-        wanted = Speculation(source=source, length=16)
-        reply = say(both, COUNT, speculation=wanted, max_tokens=60, ignore_eos=True, reuse_cache=False)
-        assert max(len(r.proposed) for r in reply.rounds) <= 8
-        assert reply.end.timings.draft_n > 0
-        first = next((i for i in range(60) if reply.ids[i] != plain.ids[i]), None)
-        assert first is None or plain.margins[first] < 0.05
-
-
-def test_a_hybrid_model_survives_an_always_wrong_draft(hybrid_file: Path, tiny_dir: Path) -> None:
-    other = tiny.tiny_llama(tiny_dir / "context-wrong.gguf", seed=77)
-    with pair(hybrid_file, other) as both:
-        plain = say(both, COUNT, speculation=OFF, max_tokens=60, ignore_eos=True, reuse_cache=False)
-        wanted = Speculation(source="draft", length=7)
-        reply = say(both, COUNT, speculation=wanted, max_tokens=60, ignore_eos=True, reuse_cache=False)
-        assert reply.end.timings.rounds_mismatch > 30
-        first = next((i for i in range(60) if reply.ids[i] != plain.ids[i]), None)
-        assert first is None or plain.margins[first] < 0.05
 
 
 # -- BOS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from tests.engine.rig import (
     OFF,
     STORY,
     Reply,
+    abort_inside,
     continued,
     pair,
     request,
@@ -33,6 +33,7 @@ from tests.engine.rig import (
     say,
     with_draft,
 )
+from tests.tiny_recurrent import tiny_hybrid, tiny_mamba
 
 DRAFT_4 = Speculation(source="draft", length=4)
 LOOKUP_4 = Speculation(source="lookup", length=4)
@@ -285,24 +286,6 @@ def test_probabilities_come_from_the_rows_that_decided(smol: Pair, settings: Spe
 
 
 # -- cancel
-
-
-@contextmanager
-def abort_inside(context: Context, flag: CancelFlag, fits: Callable[[int], bool], n: int) -> Iterator[list[float]]:
-    """Sets a flag just as llama.cpp starts the n-th pass of a size that fits; yields when that was."""
-    real, when, count = llama_cpp.llama_decode, [], [0]
-
-    def decode(pointer: Any, batch: Any) -> int:
-        if pointer == context._pointer and fits(batch.n_tokens) and not when:
-            count[0] += 1
-            if count[0] == n:
-                when.append(time.perf_counter())
-                flag.set()
-        return real(pointer, batch)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(llama_cpp, "llama_decode", decode)
-        yield when
 
 
 @pytest.mark.parametrize("phase", ["prefill", "draft", "verify", "plain"])
@@ -616,14 +599,14 @@ def test_compare_sampled_by_rejection_says_that_texts_differ_by_chance(smol: Pai
     assert "by chance" in result.difference.explanation
 
 
-@pytest.mark.parametrize("kind", [tiny.tiny_mamba, tiny.tiny_hybrid], ids=["recurrent", "hybrid"])
+@pytest.mark.parametrize("kind", [tiny_mamba, tiny_hybrid], ids=["recurrent", "hybrid"])
 def test_compare_on_memories_that_do_not_roll_back(tiny_dir: Path, kind: Callable[..., Path]) -> None:
     path = kind(tiny_dir / f"pair-{kind.__name__}.gguf")
     with pair(path, path) as both:
         result, _ = both_ways(both, COUNT, speculation=Speculation(length=3), max_tokens=40, ignore_eos=True)
         assert not result.interleaved
         assert result.plain.predicted_n == result.speculation.predicted_n == 40
-        if kind is tiny.tiny_mamba:
+        if kind is tiny_mamba:
             assert result.identical
 
 

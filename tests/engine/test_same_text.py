@@ -25,7 +25,7 @@ def test_identical_on_the_exact_library(run_exact: Callable[..., str], repo_root
     out = run_exact("-m", "pytest", "-q", "-p", "no:cacheprovider", module, timeout=500)
     passed = re.search(r"^(\d+) passed", out, re.MULTILINE)
     assert passed, out
-    assert int(passed[1]) == 19, out
+    assert int(passed[1]) == 25, out
 
 
 def explained(plain: Reply, other: Reply, temperature: float) -> float | None:

@@ -96,14 +96,17 @@ def test_nothing_is_said_of_a_model_that_is_not_loaded(
 
 def test_what_is_known_of_the_model_is_said_quietly(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
     note = "This model takes no system prompt: it is put before the first user message."
-    engine.publish(target=model("big", template_note=note))
+    limit = "this model's state can be rolled back by 5 tokens only; the snapshots for it take 375.0 MB"
+    engine.publish(target=model("big", template_note=note, truncate_note=limit))
     window = desktop.window
     qtbot.waitUntil(lambda: window.page.composer.note == note)
     assert not window.page.notice.isVisible()
     window.edit_chat_settings()
     dialog = window.findChild(ChatSettingsDialog)
     assert dialog is not None
-    assert note in [label.text() for label in dialog.findChildren(type(window.page.composer._count))]
+    said = [label.text() for label in dialog.findChildren(type(window.page.composer._count))]
+    assert note in said
+    assert f"T{limit[1:]}." in said
     assert dialog.n_ctx.toolTip() == "The model was trained on 32,768."
     dialog.reject()
     engine.publish(target=None)

@@ -63,6 +63,16 @@ class TableModel:
         assert n <= self.length
         del self.tokens[n:]
 
+    def keep(self, n: int) -> int:
+        self.truncate(min(n, self.length))
+        return self.length
+
+    def mark(self) -> None: ...
+
+    @property
+    def most_rows(self) -> int:
+        return self.max_rows
+
     def clear(self) -> None:
         self.tokens.clear()
 

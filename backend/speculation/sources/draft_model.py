@@ -61,12 +61,12 @@ class DraftModel:
         self._calibration.new_text()
         self._costs.enter(len(history))
         keep = min(common_prefix(self._model.tokens, history), len(history) - 1)
-        self._guard(lambda: self._model.truncate(keep))
+        self._guard(lambda: self._model.keep(keep))
 
     def truncate(self, n: int) -> None:
         """See :class:`Source`."""
         if not self.failed and self._model.length > n:
-            self._guard(lambda: self._model.truncate(n))
+            self._guard(lambda: self._model.keep(n))
 
     def unseen(self, history: Sequence[int]) -> int:
         """See :class:`Source`."""
@@ -144,6 +144,8 @@ class DraftModel:
                 if len(out.tokens) >= k or token in self._ends or self._model.room < 1:
                     break
                 began = time.perf_counter()
+                if len(out.tokens) == 1:
+                    self._model.mark()
                 row = self._next([token])
             self._learn_costs(len(missed), times)
         finally:
@@ -163,7 +165,7 @@ class DraftModel:
 
     def _judge(self, history: Sequence[int]) -> None:
         start = self._model.length
-        part = history[start : min(len(history) - 1, start + min(LAG, self._model.max_rows))]
+        part = history[start : min(len(history) - 1, start + min(LAG, self._model.most_rows))]
         if not part:
             return
         self._check(part)
@@ -200,7 +202,7 @@ class DraftModel:
                 self._guard(self._model.clear)
             return False
 
-    def _guard(self, action: Callable[[], None]) -> None:
+    def _guard(self, action: Callable[[], object]) -> None:
         """A draft's memory that cannot be truncated must never stop the reply: forget it all, or sit out."""
         try:
             action()

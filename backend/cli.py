@@ -24,7 +24,7 @@ _COMMANDS = {
     "bench": ("backend.cli_bench", "measure ways of decoding side by side"),
     "tune": ("backend.cli_tune", "which draft pays on prompts like yours"),
     "demo": ("backend.cli_demo", "three prompts with and without speculation"),
-    "models": ("backend.cli_models", "list, get, add and requantize models"),
+    "models": ("backend.cli_models", "list, get, add, requantize and remove models"),
     "doctor": ("backend.cli_doctor", "what works here and what does not"),
 }
 _USAGE, _FAILED, _INTERRUPTED = 2, 1, 130

@@ -249,6 +249,7 @@ def _report(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds:
                 "seed": args.seed,
                 "rule": args.rule,
                 "ignore_eos": args.ignore_eos,
+                "cheaper_draft": args.cheaper_draft,
                 "peers": args.peer,
             },
         },

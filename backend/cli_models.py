@@ -1,4 +1,4 @@
-"""``tandem models``: list, get, add and requantize models on the command line."""
+"""``tandem models``: list, get, add, requantize and remove models on the command line."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from typing import Any
 
 from backend.cli import complain
 from backend.errors import EngineError, ErrorCode
+from backend.library import copies
+from backend.library.copies import COPY_TYPE, Copy
 from backend.library.hub import download
 from backend.library.library import Library, LibraryModel
 from backend.library.progress import Meter
 from backend.text import one_line
 
 _STARTER = "starter"
+_COPIES = "copies"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``models`` and its commands; each sets ``run``, a function of the arguments that gives the exit code."""
-    models = subparsers.add_parser("models", help="list, get, add and requantize models")
+    models = subparsers.add_parser("models", help="list, get, add, requantize and remove models")
     commands = models.add_subparsers(dest="models_command", required=True, metavar="COMMAND")
 
     listing = commands.add_parser("list", help="models of the catalogue and on this machine")
@@ -44,6 +47,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     requantize.add_argument("type", metavar="TYPE", help="such as Q4_0, Q2_K, Q8_0, BF16")
     requantize.add_argument("out", metavar="OUT", nargs="?", type=Path, help="default: beside the source")
     requantize.set_defaults(run=_guarded(_requantize))
+
+    remove = commands.add_parser("remove", help="delete cheaper copies of drafts, forget files added from disk")
+    remove.add_argument("ids", nargs="+", metavar="ID", help="as listed; 'copies' are all copies")
+    remove.set_defaults(run=_guarded(_remove))
 
 
 def _guarded(command: Any) -> Any:
@@ -69,13 +76,16 @@ def _guarded(command: Any) -> Any:
 def _list(args: argparse.Namespace) -> int:
     library = Library()
     models = library.models(test_only=args.all)
+    made = copies.listed()
     if library.problem:
         complain(library.problem.message)
     if args.json:
-        print(json.dumps({"models": [_as_json(m) for m in models]}, indent=1, ensure_ascii=False))
+        listed = {"models": [_as_json(m) for m in models], "copies": [_copy_as_json(c) for c in made]}
+        print(json.dumps(listed, indent=1, ensure_ascii=False))
         return 0
     rows = [("ID", "QUANT", "SIZE", "STATE", "LICENCE")]
     rows += [(m.id, m.quant or "-", _size(m.size), m.state, _licence(m)) for m in models]
+    rows += [(c.id, COPY_TYPE, _size(c.size), _copy_state(c), "-") for c in made]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -104,6 +114,16 @@ def _as_json(model: LibraryModel) -> dict[str, Any]:
         "licence": model.entry.licence.model_dump() if model.entry and model.entry.licence else None,
         "problem": model.problem.message if model.problem else None,
     }
+
+
+def _copy_as_json(copy: Copy) -> dict[str, Any]:
+    source = str(copy.source) if copy.source else None
+    return {"id": copy.id, "file": str(copy.file), "size": copy.size, "source": source, "stale": copy.stale}
+
+
+def _copy_state(copy: Copy) -> str:
+    name = one_line(copy.source.name) if copy.source else "an unknown file"
+    return f"{'stale ' if copy.stale else ''}copy of {name}"
 
 
 def _licence(model: LibraryModel) -> str:
@@ -225,3 +245,36 @@ def _requantize(args: argparse.Namespace) -> int:
     line.end()
     print(f"{out} ({_size(out.stat().st_size)})")
     return 0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def _remove(args: argparse.Namespace) -> int:
+    made = {copy.id: copy for copy in copies.listed()}
+    wanted = [each for given in args.ids for each in (made if given == _COPIES else [given])]
+    failed = 0
+    for model_id in dict.fromkeys(wanted):
+        try:
+            if (copy := made.get(model_id)) is None:
+                _forget(Library().find(model_id))
+            elif copies.remove(copy.file):
+                print(f"{model_id}: deleted ({_size(copy.size)})")
+            else:
+                complain(f"{copy.file} could not be deleted; it may be in use.")
+                failed = 1
+        except EngineError as error:
+            complain(error.message)
+            failed = 1
+    return failed
+
+
+def _forget(model: LibraryModel) -> None:
+    if model.source != "own":
+        raise EngineError(
+            ErrorCode.BAD_REQUEST,
+            f"{model.id} is neither a copy nor a file that was added from disk, so Tandem does not remove it; "
+            f"its files lie in {model.files[0].parent}.",
+        )
+    Library().remove(model.id)
+    print(f"{model.id}: forgotten; the file stays where it is")

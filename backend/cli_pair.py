@@ -43,10 +43,13 @@ class PairChoice:
 
 
 def add_pair_options(parser: argparse.ArgumentParser, *, draft: bool = True) -> None:
-    """``--target``, ``--draft`` (where one is meant) and where they go in memory."""
+    """``--target``, ``--draft`` and its cheaper copy (where one is meant), and where they go in memory."""
     parser.add_argument("--target", metavar="ID|PATH", help="the model that answers (default: the starter target)")
     if draft:
         parser.add_argument("--draft", metavar="ID|PATH|lookup|none", help="default: one that fits, if it is here")
+        parser.add_argument(
+            "--cheaper-draft", action="store_true", help="make a cheaper copy of the draft once, use it where it pays"
+        )
     parser.add_argument("--gpu-layers", type=whole(0), metavar="N", help="target layers on the GPU (default: all)")
     parser.add_argument("--draft-gpu-layers", type=whole(0), metavar="N", help="draft layers on the GPU")
     parser.add_argument("--context", type=whole(64, 4_194_304), metavar="N", help="context in tokens (default: 8192)")
@@ -62,6 +65,7 @@ def load_options(args: argparse.Namespace) -> LoadOptions:
         draft_gpu_layers=args.draft_gpu_layers,
         threads=args.threads,
         strict=args.strict,
+        cheaper_draft=getattr(args, "cheaper_draft", False),
     )
 
 

@@ -29,6 +29,7 @@ _TWICE = 1.0
 """Seconds between two presses that mean: leave."""
 _PATIENCE = 4.0
 """Seconds that the engine may take to hear of a stop, or to end, before the person is told what it waits for."""
+_LOOK_EVERY = 0.1
 _PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing"}
 _PHASES |= {"exact": "finding which passes are exact", "measure": "measuring"}
 
@@ -75,7 +76,7 @@ class Session:
             complain(_strict_note(state.exact_rows))
         elif state.target is not None and state.target.truncate_note:
             complain(f"Note: {state.target.truncate_note}.")
-        return state
+        return self._settled(state) if request.options.cheaper_draft else state
 
     def restart(self) -> None:
         """A fresh worker, with nothing loaded, in place of one that died."""
@@ -109,6 +110,27 @@ class Session:
             raise EngineError(ErrorCode.PROTOCOL_MISMATCH, "The engine ended a load without saying how it went.")
 
         return self.run(work(), lambda: self.client.cancel(job))
+
+    def _settled(self, state: State) -> State:
+        """Once it is settled whether a cheaper copy of the draft is used; Ctrl-C goes on without waiting."""
+        stopped = asyncio.Event()
+
+        async def stop() -> None:
+            stopped.set()
+
+        async def work() -> State:
+            now = state
+            with _Progress() as progress:
+                while now.draft_copy_busy and not stopped.is_set():
+                    progress.say(now.draft_copy)
+                    await asyncio.sleep(_LOOK_EVERY)
+                    now = await self.client.state()
+            return now
+
+        state = self.run(work(), stop)
+        if state.draft_copy:
+            complain(f"{state.draft_copy[0].upper()}{state.draft_copy[1:].rstrip('.')}.")
+        return state
 
     async def _interruptible(self, work: Coroutine[Any, Any, T], stop: Stop | None) -> T:
         loop = asyncio.get_running_loop()
@@ -179,8 +201,11 @@ class _Progress:
 
     def show(self, progress: LoadProgress) -> None:
         """The newest state of a load."""
+        self.say(f"{_PHASES[progress.phase]} {progress.fraction:4.0%}")
+
+    def say(self, text: str) -> None:
+        """Replace the line."""
         if self._terminal:
-            text = f"{_PHASES[progress.phase]} {progress.fraction:4.0%}"
             print("\r" + text.ljust(self._shown), end="", file=sys.stderr, flush=True)
             self._shown = max(self._shown, len(text))
 

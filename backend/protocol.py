@@ -47,6 +47,8 @@ class LoadOptions(_Strict):
     """Tokens by which a recurrent state can be rolled back, where the engine can at all; each takes as much as it."""
     strict: bool = False
     """Texts are plain decoding's by construction: only passes whose every bit is that of one-token passes are used."""
+    cheaper_draft: bool = False
+    """Make a cheaper copy of the draft while nothing else is to do, and use it where it is measured to pay."""
 
 
 class LoadRequest(_Strict):
@@ -372,6 +374,10 @@ class State(BaseModel):
     draft: ModelInfo | None = None
     draft_note: str = ""
     """Why no draft model is in use although one was asked for."""
+    draft_copy: str = ""
+    """With ``cheaper_draft``, one line: whether a cheaper copy of the draft is made, tried or used, and why."""
+    draft_copy_busy: bool = False
+    """Whether that is yet to be settled."""
     speculation: Speculation = Speculation()
     why: str = ""
     """One line from counters: what speculation is doing and why."""

@@ -82,5 +82,7 @@ def _resting(state: State) -> str:
         return state.draft_note
     if state.draft is None and state.speculation.source == "draft":
         return "Ready, no draft model"
+    if state.draft_copy_busy and state.draft_copy:
+        return state.draft_copy
     # a comparison ends with its plain side, whose reason must not be read as the setting
-    return state.why if state.why and "is off" not in state.why else "Ready"
+    return state.why if state.why and "is off" not in state.why else state.draft_copy or "Ready"

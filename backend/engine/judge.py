@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from backend.engine.cancel import CancelFlag
+from backend.engine.context import Sequence as TokenSequence
 from backend.engine.load import LoadedModel
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Judged
@@ -40,24 +41,10 @@ def judge(draft: LoadedModel, prompt: Sequence[int], reply: Sequence[int], n_voc
             f"Prompt and reply are {len(prompt) + len(reply):,} tokens long; the draft's context holds "
             f"{context.n_ctx:,}.",
         )
-    width = min(n_vocab, context.n_vocab)
-    known = next((i for i, token in enumerate([*prompt, *reply]) if token >= context.n_vocab), len(prompt) + len(reply))
     context.abort_on(flag)
-    sequence = context.sequence()
     began = time.perf_counter()
-    hits: list[bool] = []
-    try:
-        if known >= len(prompt):
-            held = sequence.keep(min(common_prefix(sequence.tokens, prompt), len(prompt) - 1))
-            hits.append(int(sequence.read(prompt[held:])[-1][:width].argmax()) == reply[0])
-            fed = reply[: max(0, min(len(reply) - 1, known - len(prompt)))]
-            for i in range(0, len(fed), context.max_rows):
-                part = fed[i : i + context.max_rows]
-                best = np.argmax(sequence.decode(part)[:, :width], axis=1)
-                hits += [int(said) == meant for said, meant in zip(best, reply[i + 1 :], strict=False)]
-    except EngineError:
-        sequence.clear()
-        raise
+    said = first_choices(context.sequence(), prompt, reply, n_vocab)
+    hits = [choice == token for choice, token in zip(said, reply, strict=False)]
     hits += [False] * (len(reply) - len(hits))  # after a token that the draft does not have it sits out
     return Judged(
         draft=draft.info.id,
@@ -65,6 +52,33 @@ def judge(draft: LoadedModel, prompt: Sequence[int], reply: Sequence[int], n_voc
         copies=copies(prompt, reply),
         ms=1e3 * (time.perf_counter() - began),
     )
+
+
+def first_choices(sequence: TokenSequence, prompt: Sequence[int], reply: Sequence[int], n_vocab: int) -> list[int]:
+    """What a model would say at each token of ``reply``, up to the first token that it does not have.
+
+    Args:
+        sequence: what it holds of the prompt already is not read again.
+        prompt: at least one token.
+        reply: at least one.
+        n_vocab: ids from here on are never said.
+    """
+    context = sequence.context
+    width = min(n_vocab, context.n_vocab)
+    known = next((i for i, token in enumerate([*prompt, *reply]) if token >= context.n_vocab), len(prompt) + len(reply))
+    if known < len(prompt):
+        return []
+    try:
+        held = sequence.keep(min(common_prefix(sequence.tokens, prompt), len(prompt) - 1))
+        said = [int(sequence.read(prompt[held:])[-1][:width].argmax())]
+        fed = reply[: max(0, min(len(reply) - 1, known - len(prompt)))]
+        for i in range(0, len(fed), context.max_rows):
+            rows = sequence.decode(fed[i : i + context.max_rows])
+            said += [int(best) for best in np.argmax(rows[:, :width], axis=1)]
+    except EngineError:
+        sequence.clear()
+        raise
+    return said
 
 
 def copies(prompt: Sequence[int], reply: Sequence[int]) -> list[int]:

@@ -16,6 +16,7 @@ from backend.engine.devices import engine_line
 from backend.engine.load import LoadedModel
 from backend.errors import EngineError
 from backend.library.jsonfile import read_json, write_json
+from backend.protocol import LoadOptions
 
 log = logging.getLogger(__name__)
 _KEPT = 64
@@ -68,6 +69,11 @@ def model_key(model: LoadedModel, role: Literal["target", "draft"]) -> str:
 def pair_key(target: LoadedModel, draft: LoadedModel) -> str:
     """Names a pair: how often this draft's tokens stand."""
     return _digest(*((m.info.file, m.info.size, m.info.quant) for m in (target, draft)))
+
+
+def copy_key(target: LoadedModel, copy: Path, options: LoadOptions) -> str:
+    """Names a pair here for the choice between its draft and the draft's copy, whose name tells the draft's content."""
+    return _digest(model_key(target, "target"), copy.name, options.draft_gpu_layers, options.draft_kv_type)
 
 
 def _processor() -> str:

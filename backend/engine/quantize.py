@@ -6,6 +6,7 @@ The quantizer cannot be interrupted, and a large model takes minutes: it runs in
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -119,6 +120,7 @@ def _received(answer: Connection) -> tuple[int, str]:
 
 def _write_copy(source: Path, part: Path, type_name: str, answer: Connection) -> None:
     """The other process."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     native.install_log(lambda _level, _text: None)
     params = llama_cpp.llama_model_quantize_default_params()
     params.nthread = default_threads()
@@ -128,6 +130,14 @@ def _write_copy(source: Path, part: Path, type_name: str, answer: Connection) ->
     with native.collect_errors() as errors:
         code = llama_cpp.llama_model_quantize(native.file_name(source), native.file_name(part), params)
     answer.send((code, " ".join(errors)))
+
+
+def _end_with_parent() -> None:
+    """Whoever asked for the copy may be killed; nobody would take what is written on then."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Where Tandem keeps things: one function a folder, each override by one environment variable.
 
-``TANDEM_HOME`` moves data, configuration and logs (tests, portable installs); ``TANDEM_MODELS_DIR`` moves the models
-that Tandem itself puts in place, which are large and shared by every home.
+``TANDEM_HOME`` moves data, configuration, logs and copies of drafts (tests, portable installs); ``TANDEM_MODELS_DIR``
+moves the models that Tandem itself puts in place, which are large and shared by every home.
 """
 
 from __future__ import annotations
@@ -53,6 +53,12 @@ def models_dir() -> Path:
     if override:
         return Path(override).expanduser()
     return platformdirs.user_cache_path(_APP, appauthor=False) / "models"
+
+
+def copies_dir() -> Path:
+    """Cheaper copies of drafts, which can be made again. Not created here."""
+    home = _home()
+    return (home if home else platformdirs.user_cache_path(_APP, appauthor=False)) / "copies"
 
 
 def exact_library() -> Path | None:

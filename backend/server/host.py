@@ -10,11 +10,13 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import DraftRequest, LoadRequest, Message, ReplyRequest, Speculation, State
+from backend.server.cheaper import REST, Cheaper
 from backend.server.events import Events
 from backend.server.jobs import Job, JobThread, Outbox
 from backend.server.rig import Rig
@@ -42,8 +44,16 @@ class Host:
         self._engine = JobThread("engine", self._done, self._begin)
         self._loader = JobThread("loader", self._done)
         self._counter = JobThread("counter", self._done)
-        self._threads = (self._loader, self._counter, self._engine)
-        self._work = Work(rig, self.events, self._loader.cancel_all)
+        self._copier = JobThread("copier", self._done)
+        self._threads = (self._copier, self._loader, self._counter, self._engine)
+        cheaper = Cheaper(
+            rig,
+            self.events.touch,
+            lambda: self._engine.idle,
+            lambda trial: self._submit(self._engine, None, trial),
+            lambda trial: self.cancel(trial.id),
+        )
+        self._work = Work(rig, self.events, self._cancel_draft_loads, cheaper)
 
     def start(self) -> None:
         """Start the threads; the engine's library is imported on the engine thread."""
@@ -65,10 +75,17 @@ class Host:
 
     def load(self, request: LoadRequest, job: str | None) -> Job:
         """Load a target and perhaps a draft; emits LoadProgress."""
-        return self._submit(self._engine, job, lambda j: self._work.load(request, j))
+
+        def load(j: Job) -> None:
+            self._work.load(request, j)
+            self._improve_draft(0.0)
+
+        self._make_way()
+        return self._submit(self._engine, job, load)
 
     def unload(self) -> Job:
         """Free the models."""
+        self._make_way()
         return self._submit(self._engine, None, self._work.unload)
 
     def set_draft(self, request: DraftRequest, job: str | None) -> Job:
@@ -77,7 +94,14 @@ class Host:
         def measure_later() -> None:
             self._submit(self._engine, None, self._work.measure)
 
-        return self._submit(self._loader, job, lambda j: self._work.swap_draft(request, j, measure_later))
+        def swap(j: Job) -> None:
+            self._copier.cancel_all()
+            try:
+                self._work.swap_draft(request, j, measure_later)
+            finally:  # also of the draft that stays
+                self._improve_draft(0.0)
+
+        return self._submit(self._loader, job, swap)
 
     def reply(self, request: ReplyRequest, job: str | None) -> Job:
         """One reply; emits ReplyEvent.
@@ -86,11 +110,13 @@ class Host:
             EngineError: ``busy`` when too many requests wait already.
         """
         self._refuse_if_busy()
+        self._make_way()
         return self._submit(self._engine, job, lambda j: self._work.reply(request, j))
 
     def compare(self, request: ReplyRequest, job: str | None) -> Job:
         """Both ways; emits (side, ReplyEvent) and at the end a Comparison. Raises as :meth:`reply`."""
         self._refuse_if_busy()
+        self._make_way()
         return self._submit(self._engine, job, lambda j: self._work.compare(request, j))
 
     def judge(
@@ -98,6 +124,7 @@ class Host:
     ) -> Job:
         """What the draft would have guessed of a reply; emits one Judged. Raises as :meth:`reply`."""
         self._refuse_if_busy()
+        self._make_way()
         return self._submit(self._engine, job, lambda j: self._work.judge(messages, ids, template_kwargs, j))
 
     def count(self, messages: tuple[Message, ...], template_kwargs: dict[str, Any]) -> Job:
@@ -133,7 +160,7 @@ class Host:
 
     def state(self) -> State:
         """Everything the window shows about the worker."""
-        return self._work.state(self._engine.waiting)
+        return self._work.state(self._engine.waiting, copying=not self._copier.idle)
 
     def set_speculation(self, speculation: Speculation) -> None:
         """From the next round on, also of a running reply."""
@@ -149,6 +176,21 @@ class Host:
         self._work.start()
         self._loop.call_soon_threadsafe(self._ready.set)
         self.events.touch()
+
+    def _cancel_draft_loads(self) -> None:
+        self._loader.cancel_all()
+        self._copier.cancel_all()
+
+    def _improve_draft(self, rest: float) -> None:
+        if self._work.wants_cheaper_draft:
+            with suppress(EngineError):  # the worker is ending
+                self._submit(self._copier, None, lambda job: self._work.improve_draft(rest, job))
+
+    def _make_way(self) -> None:
+        """A request of a person comes first: what is made or tried of a draft's copy ends, and begins anew after it."""
+        if not self._copier.idle:
+            self._copier.cancel_all()
+            self._improve_draft(REST)
 
     def _refuse_if_busy(self) -> None:
         if self._engine.waiting >= MAX_QUEUED:

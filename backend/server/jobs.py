@@ -44,6 +44,11 @@ class Outbox(Generic[T]):
         self._closed = False
         self._error: EngineError | None = None
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more will come."""
+        return self._closed
+
     def put(self, item: T) -> None:
         """Add an event."""
         self._items.append(item)
@@ -155,6 +160,12 @@ class JobThread:
     def waiting(self) -> int:
         """Jobs that have not begun."""
         return len(self._queue)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job runs or waits."""
+        with self._changed:
+            return self._current is None and not self._queue
 
     def submit(self, job: Job) -> None:
         """Queue a job."""

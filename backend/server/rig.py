@@ -15,6 +15,8 @@ from backend.protocol import DeviceInfo, LoadOptions, Speculation
 
 if TYPE_CHECKING:
     from backend.engine.cancel import CancelFlag
+    from backend.engine.cheaper import Choice
+    from backend.engine.learnt import Learnt
     from backend.engine.load import DraftModel, TargetModel
     from backend.engine.pair import Pair
 
@@ -92,13 +94,35 @@ class Rig:
 
         return load_draft(path, model_id, options, target, progress, flag)
 
+    def make_copy(self, source: Path, progress: Callable[[float], None], flag: CancelFlag) -> Path:
+        """Write a cheaper copy of a draft (see ``engine.cheaper``)."""
+        from backend.engine.cheaper import make_copy
+
+        return make_copy(source, progress, flag)
+
+    def choice(self, target: TargetModel, copy: Path, options: LoadOptions) -> Choice | None:
+        """Whether the copy was found to pay for this target here; None where it was not tried."""
+        from backend.engine.cheaper import recall
+
+        return recall(self._learnt(), target, copy, options)
+
+    def try_copy(self, pair: Pair, copy: DraftModel, file: Path, options: LoadOptions, flag: CancelFlag) -> Choice:
+        """Choose between a pair's draft and its copy; on the engine thread."""
+        from backend.engine.cheaper import try_copy
+
+        return try_copy(pair, copy, file, options, self._learnt(), flag)
+
     def pair(self, target: TargetModel, draft: DraftModel | None, speculation: Speculation) -> Pair:
         """Put a target and perhaps a draft together."""
-        from backend.engine.learnt import Learnt
         from backend.engine.pair import Pair
+
+        return Pair(target, draft, speculation, self._learnt())
+
+    def _learnt(self) -> Learnt:
+        from backend.engine.learnt import Learnt
         from backend.library.paths import data_dir
 
-        return Pair(target, draft, speculation, Learnt(data_dir() / "learnt.json"))
+        return Learnt(data_dir() / "learnt.json")
 
 
 def _log_llama(level: str, text: str) -> None:

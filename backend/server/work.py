@@ -37,6 +37,7 @@ from backend.protocol import (
     Speculation,
     State,
 )
+from backend.server.cheaper import Cheaper
 from backend.server.events import Events
 from backend.server.jobs import Job
 from backend.server.rig import Progress, Rig
@@ -57,14 +58,16 @@ class Work:
         rig: the engine.
         events: told of every change and every round.
         cancel_draft_loads: called before the target is exchanged.
+        cheaper: copies of drafts.
     """
 
-    def __init__(self, rig: Rig, events: Events, cancel_draft_loads: Callable[[], None]) -> None:
+    def __init__(self, rig: Rig, events: Events, cancel_draft_loads: Callable[[], None], cheaper: Cheaper) -> None:
         self.pair: Pair | None = None
         self.start_error: EngineError | None = None
         self._rig = rig
         self._events = events
         self._cancel_draft_loads = cancel_draft_loads
+        self._cheaper = cheaper
         self._options = LoadOptions()
         self._speculation = Speculation()
         self._phase: Phase = "idle"
@@ -77,7 +80,7 @@ class Work:
 
     # -- any thread
 
-    def state(self, queue: int) -> State:
+    def state(self, queue: int, copying: bool = False) -> State:
         """Everything the window shows about the worker."""
         fields: dict[str, Any] = {
             "phase": self._phase,
@@ -91,8 +94,15 @@ class Work:
         }
         if (pair := self.pair) is not None:
             fields |= pair.state_fields()
+        if fields.get("draft") is not None:
+            fields |= {"draft_copy": self._cheaper.note, "draft_copy_busy": copying}
         fields["draft_note"] = fields.get("draft_note") or self._draft_note
         return State(**fields)
+
+    @property
+    def wants_cheaper_draft(self) -> bool:
+        """Whether a cheaper copy of the draft was asked for, and there is a draft."""
+        return self._options.cheaper_draft and self.pair is not None and self.pair.draft is not None
 
     def set_speculation(self, speculation: Speculation) -> None:
         """From the next round on, also of a running reply."""
@@ -206,6 +216,13 @@ class Work:
         self._rig.look()
         self._events.touch()
 
+    # -- copying thread
+
+    def improve_draft(self, rest: float, job: Job) -> None:
+        """Make and try a cheaper copy of the draft once the engine has been idle for so long."""
+        if (pair := self.pair) is not None:
+            self._cheaper.improve(pair, self._options, lambda: self._holding_target(job), rest, job)
+
     # -- counter thread
 
     def count(self, messages: tuple[Message, ...], template_kwargs: dict[str, Any], job: Job) -> None:
@@ -251,7 +268,13 @@ class Work:
     def _load_draft(self, draft: str, target: TargetModel, options: LoadOptions, job: Job) -> DraftModel:
         try:
             path = self._rig.resolve(draft)
-            return self._rig.load_draft(path, draft, options, target, self._progress(job), job.flag)
+            progress = self._progress(job)
+            self._cheaper.say("")
+            if options.cheaper_draft:
+                chosen = self._cheaper.load_chosen(path, draft, options, target, progress, job.flag)
+                if chosen is not None:
+                    return chosen
+            return self._rig.load_draft(path, draft, options, target, progress, job.flag)
         except EngineError as error:
             if error.code is not ErrorCode.CANCELLED:
                 self._draft_note = error.message

@@ -35,6 +35,7 @@ _STRICT_NOTE = (
     "Texts equal plain decoding's to the bit; drafts get shorter, so replies may be slower. Changing this loads the "
     "models again, and the first time tests the target, for as long as a reply of some hundred tokens at most."
 )
+_COPIES = (("No", False), ("Yes, where it is measured to pay", True))
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -102,13 +103,14 @@ class ChatSettingsDialog(QDialog):
 
     @property
     def load(self) -> LoadOptions:
-        """Strictness, context and layers as edited."""
+        """Strictness, context, layers and the draft's copy as edited."""
         return self._load.model_copy(
             update={
                 "n_ctx": max(64, self.n_ctx.value()) if self.n_ctx.value() else None,
                 "gpu_layers": _or_none(self.gpu_layers),
                 "draft_gpu_layers": _or_none(self.draft_gpu_layers),
                 "strict": self.strict.isChecked(),
+                "cheaper_draft": self.cheaper_draft.currentData(),
             }
         )
 
@@ -180,6 +182,14 @@ class ChatSettingsDialog(QDialog):
         _row(form, "Context (tokens)", self.n_ctx)
         _row(form, "GPU layers, target", self.gpu_layers)
         _row(form, "GPU layers, draft", self.draft_gpu_layers)
+        self.cheaper_draft = _choices(_COPIES, load.cheaper_draft)
+        self.cheaper_draft.setToolTip(
+            "A copy of the draft in a smaller number format is made once, while nothing is written, and kept on the "
+            "disk. Its steps can be quicker and its guesses worse: both are measured first. Texts stay the target's."
+        )
+        _row(form, "Cheaper draft copy", self.cheaper_draft)
+        if state.draft_copy:
+            form.addRow(_quiet(f"{state.draft_copy[0].upper()}{state.draft_copy[1:].rstrip('.')}."))
         self._note("Changing these loads the models again.")
 
     def _group(self, title: str = "") -> QFormLayout:

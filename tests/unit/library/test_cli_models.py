@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from backend.library import copies
+from backend.library.gguf import read_facts
+from backend.library.paths import copies_dir
 from tests.tiny import tiny_llama
 from tests.unit.library.files import write_gguf, write_wheels
 
@@ -173,3 +177,47 @@ def test_ctrl_c_ends_a_requantize_at_once(models_folder: Path, tmp_path: Path) -
     assert "Traceback" not in err
     assert not quantizer.is_running()
     assert [path.name for path in tmp_path.glob("*.gguf*")] == ["big.gguf"]
+
+
+def test_the_quantizer_ends_with_whoever_asked_for_it(models_folder: Path, tmp_path: Path, smollm2: Path) -> None:
+    """A worker may be killed, and nobody would take what went on being written."""
+    part = tmp_path / "copy.gguf.part"
+    command = [sys.executable, "-m", "backend.cli", "models", "requantize", smollm2, "q4_0", tmp_path / "copy.gguf"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while not (part.exists() and part.stat().st_size):
+        assert process.poll() is None
+        time.sleep(0.002)
+    (quantizer,) = (p for p in psutil.Process(process.pid).children() if "spawn_main" in " ".join(p.cmdline()))
+    process.kill()
+    process.wait()
+    psutil.wait_procs([quantizer], timeout=20)
+    assert not quantizer.is_running()
+    assert part.stat().st_size < 0.99 * copies.expected_size(read_facts(smollm2)), "it was not finished first"
+
+
+def test_copies_of_drafts_are_listed_and_removed(models_folder: Path, tmp_path: Path) -> None:
+    source = tiny_llama(tmp_path / "mine.gguf")
+    assert tandem("add", source).returncode == 0
+    made = [copies.make(s, lambda file, s=s: shutil.copy(s, file)) for s in (source, tiny_llama(tmp_path / "b.gguf"))]
+    os.utime(tmp_path / "b.gguf", ns=(0, 0))
+    lines = tandem("list").stdout.splitlines()
+    assert any(
+        line.startswith(made[0].stem) and line.split()[1] == "Q4_0" and "copy of mine.gguf" in line for line in lines
+    )
+    assert any(line.startswith(made[1].stem) and "stale copy of b.gguf" in line for line in lines)
+    listed = json.loads(tandem("list", "--json").stdout)["copies"]
+    assert {c["id"]: c["stale"] for c in listed} == {made[0].stem: False, made[1].stem: True}
+
+    done = tandem("remove", made[0].stem)
+    assert done.returncode == 0, done.stderr
+    assert "deleted" in done.stdout
+    assert not made[0].exists()
+    assert "copies" not in tandem("remove", "copies").stderr
+    assert list(copies_dir().iterdir()) == []
+    assert "forgotten" in tandem("remove", "mine").stdout
+    assert source.exists()
+    for name, why in (("mine", "No model"), ("qwen2.5-coder-1.5b", "neither a copy nor a file")):
+        refused = tandem("remove", name)
+        assert refused.returncode == 1
+        (line,) = refused.stderr.splitlines()
+        assert why in line

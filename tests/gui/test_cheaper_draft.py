@@ -1,0 +1,48 @@
+"""The setting for a cheaper copy of the draft, and what the window says of it."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from desktop.start import Desktop
+from desktop.views.chat_settings import ChatSettingsDialog
+from tests.gui.scripted import ScriptedEngine, model
+
+USED = "using a Q4_0 copy of the draft: a step takes 11 ms, not 15"
+
+
+def opened(desktop: Desktop) -> ChatSettingsDialog:
+    desktop.window.edit_chat_settings()
+    dialog = desktop.window.findChild(ChatSettingsDialog)
+    assert dialog is not None
+    return dialog
+
+
+def test_it_is_off_until_a_person_asks_for_it_and_then_part_of_every_load(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    assert not engine.loads[-1].options.cheaper_draft
+    dialog = opened(desktop)
+    assert dialog.cheaper_draft.accessibleName() == "Cheaper draft copy"
+    assert dialog.cheaper_draft.currentText() == "No"
+    dialog.cheaper_draft.setCurrentIndex(1)
+    dialog.accept()
+    qtbot.waitUntil(lambda: len(engine.loads) == 2)
+    assert engine.loads[-1].options.cheaper_draft
+    assert desktop.settings.now.load.cheaper_draft
+    qtbot.waitUntil(lambda: desktop.engine.mode == "up")
+
+
+def test_what_became_of_the_copy_is_said(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    bar = desktop.window.status
+    engine.publish(draft=model("small"), draft_copy="making a Q4_0 copy of the draft: 40 %", draft_copy_busy=True)
+    qtbot.waitUntil(lambda: bar.lead == "Making a Q4_0 copy of the draft: 40 %")
+    engine.publish(draft_copy=USED, draft_copy_busy=False)
+    qtbot.waitUntil(lambda: bar.lead == "U" + USED[1:])
+    engine.publish(why="a draft step costs 0.41 of a pass, 58 % accepted")
+    qtbot.waitUntil(lambda: bar.lead.startswith("A draft step costs"))
+    assert not desktop.window.page.notice.isVisible(), "it is no fault"
+    dialog = opened(desktop)
+    assert f"U{USED[1:]}." in [label.text() for label in dialog.findChildren(QLabel)]
+    dialog.reject()

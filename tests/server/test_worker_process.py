@@ -126,6 +126,24 @@ def test_the_worker_asks_for_huge_pages_unless_told_otherwise(
     assert before is None or before.encode() in environ
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="GCC's OpenMP, read from /proc")
+@pytest.mark.parametrize("before", [None, "GOMP_SPINCOUNT", "OMP_WAIT_POLICY"])
+def test_the_workers_threads_wait_asleep_unless_told_otherwise(
+    tandem_home: Path, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+    if before is not None:
+        monkeypatch.setenv(before, "active" if before == "OMP_WAIT_POLICY" else "7")
+    supervisor = Supervisor()
+    try:
+        environ = Path(f"/proc/{supervisor.start().pid}/environ").read_bytes()
+    finally:
+        supervisor.stop()
+    assert (b"GOMP_SPINCOUNT=2000" in environ) == (before is None)
+    assert b"GOMP_SPINCOUNT=7" in environ or before != "GOMP_SPINCOUNT"
+
+
 def test_terminate_ends_it_too(tandem_home: Path) -> None:
     worker = make_worker(tandem_home)
     os.kill(worker.endpoint.pid, signal.SIGTERM)

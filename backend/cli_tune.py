@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from backend.bench.runner import reply_request
-from backend.bench.tune import Failed, Forecast, Trying, chat_replies, try_drafts
+from backend.bench.tune import Failed, Trying, chat_replies, try_drafts
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.chats import Reply
 from backend.cli import complain
@@ -16,6 +16,7 @@ from backend.cli_chat import ask
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
+from backend.forecast import Forecast
 from backend.library.paths import chats_file
 from backend.protocol import Sampling, Speculation, State
 

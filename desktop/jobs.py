@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from pathlib import Path
 from typing import Any, Protocol
 
-from backend.bench.tune import Failed, Forecast, Trying, chat_replies, try_drafts
+from backend.bench.tune import Failed, Trying, chat_replies, try_drafts
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
+from backend.forecast import Forecast
 from backend.library.paths import exact_library
 from backend.protocol import (
     Comparison,

@@ -11,16 +11,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backend.bench.tune import forecast
 from backend.engine.cancel import CancelFlag
 from backend.engine.judge import first_choices
 from backend.engine.learnt import Learnt, copy_key
 from backend.engine.load import LoadedModel
 from backend.engine.measure import cost_table, measure_passes, measure_reading
 from backend.engine.quantize import quantize
+from backend.forecast import LONGEST, forecast
 from backend.library import copies
 from backend.library.copies import COPY_TYPE
-from backend.protocol import LoadOptions
+from backend.protocol import CostTable, LoadOptions
 from backend.speculation.cost import PassCosts
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def try_copy(
     draft_costs, costs = steps(draft, copy, flag)
     draft_hits, hits = agreement(pair, draft, copy, flag)
     measure_reading(copy, costs)
-    choice = choose(pair.costs, draft_costs, costs, draft_hits, hits)
+    longest = min(LONGEST, pair.target.context.sequence().max_rows - 1)
+    choice = choose(cost_table(pair.costs, draft_costs), cost_table(pair.costs, costs), draft_hits, hits, longest)
     learnt.keep({copy_key(pair.target, file, options): {"choice": asdict(choice)}})
     if choice.use:
         pair.offer_draft(copy)
@@ -118,12 +119,15 @@ def agreement(pair: Pair, draft: LoadedModel, copy: LoadedModel, flag: CancelFla
         model.context.abort_on(flag)
     draft_hits: list[str] = []
     hits: list[str] = []
-    for text in SAMPLES:
-        tokens = pair.target.vocab.tokenize(text, parse_special=False, add_special=True)
-        prompt, rest = tokens[:_PROMPT], tokens[_PROMPT : _PROMPT + _JUDGED]
-        meant = first_choices(spare, prompt, rest, context.n_vocab)
-        for model, found in ((draft, draft_hits), (copy, hits)):
-            found.append(_hits(meant, first_choices(model.context.sequence(), prompt, rest, context.n_vocab)))
+    try:
+        for text in SAMPLES:
+            tokens = pair.target.vocab.tokenize(text, parse_special=False, add_special=True)
+            prompt, rest = tokens[:_PROMPT], tokens[_PROMPT : _PROMPT + _JUDGED]
+            meant = first_choices(spare, prompt, rest, context.n_vocab)
+            for model, found in ((draft, draft_hits), (copy, hits)):
+                found.append(_hits(meant, first_choices(model.context.sequence(), prompt, rest, context.n_vocab)))
+    finally:
+        spare.clear()  # its cells are the conversation's to use
     return draft_hits, hits
 
 
@@ -133,12 +137,22 @@ def _hits(meant: Sequence[int], said: Sequence[int]) -> str:
 
 
 def choose(
-    target: PassCosts, draft_costs: PassCosts, costs: PassCosts, draft_hits: Sequence[str], hits: Sequence[str]
+    draft_costs: CostTable, costs: CostTable, draft_hits: Sequence[str], hits: Sequence[str], longest: int
 ) -> Choice:
-    """By a clearly quicker step, and by the speed-up that Eq. (2) promises with each draft's own acceptance."""
-    promised = forecast("draft", draft_hits, cost_table(target, draft_costs))
-    found = forecast("copy", hits, cost_table(target, costs))
-    step, draft_step = costs.at(1), draft_costs.at(1)
+    """By a clearly quicker step, and by the speed-up that Eq. (2) promises with each draft's own acceptance.
+
+    Args:
+        draft_costs: of the target with the draft.
+        costs: of the target with the copy.
+        draft_hits: see :func:`agreement`.
+        hits: of the copy.
+        longest: most draft tokens of a pass, at least one.
+    """
+    promised = forecast("draft", draft_hits, draft_costs, longest)
+    found = forecast("copy", hits, costs, longest)
+    step, draft_step = costs.draft_step, draft_costs.draft_step
+    assert step is not None
+    assert draft_step is not None
     quicker = step <= CLEARLY_FASTER * draft_step
     pays = max(found.speedups.values()) > max(promised.speedups.values())
     return Choice(quicker and pays, step, draft_step, found.acceptance, promised.acceptance)

@@ -100,7 +100,7 @@ class Cheaper:
             job: of the copying thread.
         """
         draft = pair.draft
-        if draft is None:
+        if draft is None or pair.target.context.sequence().max_rows < 2:  # no draft is put to such a target
             return
         try:
             source = self._rig.resolve(draft.info.id)

@@ -98,8 +98,8 @@ class Host:
             self._copier.cancel_all()
             try:
                 self._work.swap_draft(request, j, measure_later)
-            finally:  # also of the draft that stays
-                self._improve_draft(0.0)
+            finally:  # also of the draft that stays; after a rest, as drafts are swapped to be judged one by one too
+                self._improve_draft(REST)
 
         return self._submit(self._loader, job, swap)
 

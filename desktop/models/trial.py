@@ -8,8 +8,9 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from backend.bench.tune import Failed, Forecast, Trying
+from backend.bench.tune import Failed, Trying
 from backend.errors import EngineError, ErrorCode
+from backend.forecast import Forecast
 from desktop.bridge import EngineBridge
 from desktop.models.engine import Engine
 

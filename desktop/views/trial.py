@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from backend.bench.tune import Failed, Forecast, Trying
+from backend.bench.tune import Failed, Trying
 from backend.errors import EngineError
+from backend.forecast import Forecast
 from desktop.figures import MISSING
 from desktop.widgets.tips import plain
 

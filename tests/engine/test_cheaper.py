@@ -20,6 +20,7 @@ from backend.speculation.cost import PassCosts
 from tests import tiny
 from tests.engine.rig import COUNT, options, pair, say, with_draft
 from tests.quantizing import when_quantizing
+from tests.tiny_recurrent import tiny_hybrid
 
 
 def costs(step: float, growth: float = 0.1) -> PassCosts:
@@ -87,6 +88,7 @@ def test_a_quicker_copy_that_guesses_alike_is_used(
     assert cheaper.recall(learnt, both.target, file, options()) == choice
     assert cheaper.recall(learnt, both.target, file, options(draft_kv_type="f32")) is None
     assert both.target.context.sequence().tokens == held, "the conversation is still in memory"
+    assert both.target.context.used == len(held), "and nothing else"
     assert say(both, COUNT, max_tokens=8).end.timings.prompt_n == 1
 
 
@@ -138,15 +140,15 @@ def test_a_stopped_trial_changes_nothing(both: Pair, tmp_path: Path, tiny_files:
     assert say(both, COUNT, max_tokens=8).end.reason == "length"
 
 
-@pytest.mark.parametrize("target", ["tiny_mamba", "tiny_hybrid"])
 def test_a_target_without_a_spare_sequence_reads_its_conversation_once_more(
-    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = getattr(tiny, target)(tmp_path / "target.gguf")
+    file = tiny_hybrid(tmp_path / "target.gguf")
     draft = tiny.tiny_llama(tmp_path / "draft.gguf")
     with pair(file, draft) as made:
         say(made, COUNT, max_tokens=8)
         chosen(made, draft, Learnt(tmp_path / "learnt.json"), (5, 15), monkeypatch)
+        assert made.target.context.used == 0
         assert say(made, COUNT, max_tokens=8).end.reason in ("length", "stop")
 
 

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTableWidgetItem
 from pytestqt.qtbot import QtBot
 
-from backend.bench.tune import CHAT_TOKENS, Forecast
+from backend.bench.tune import CHAT_TOKENS
+from backend.forecast import Forecast
 from backend.protocol import ModelInfo
 from desktop.models.choices import TRY_DRAFTS
 from desktop.start import Desktop

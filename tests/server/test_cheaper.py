@@ -28,6 +28,7 @@ from tests.quantizing import when_quantizing
 from tests.server.conftest import Worker, last, make_worker
 from tests.server.test_work import HELLO, OPTIONS, FolderRig, ended, occupy, until
 from tests.tiny import tiny_gemma3, tiny_llama
+from tests.tiny_recurrent import tiny_mamba
 
 CHEAPER = OPTIONS.model_copy(update={"cheaper_draft": True})
 PAIR = LoadRequest(target="target.gguf", draft="draft.gguf", options=CHEAPER)
@@ -260,6 +261,18 @@ def test_a_new_pair_ends_what_is_made_for_the_old_one(folder: Path, quicker: Non
     catching = when_quantizing(held.set)
     with_host(folder, talk)
     catching.join()
+
+
+def test_nothing_is_made_for_a_target_that_no_draft_is_put_to(folder: Path) -> None:
+    tiny_mamba(folder / "target.gguf")
+
+    async def talk(host: Host) -> None:
+        state = await settled(host)
+        assert state.draft is not None
+        assert state.draft_copy == ""
+        assert not copies_dir().exists()
+
+    with_host(folder, talk)
 
 
 def test_without_the_option_nothing_is_made(folder: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.bench.clairvoyant import Bound, bound, reached
-from backend.bench.tune import forecast
+from backend.forecast import forecast
 from backend.protocol import CostTable, Judged
 from tests.unit.bench.test_report import run
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.bench.tune import forecast, tokens_per_pass
+from backend.forecast import forecast, tokens_per_pass
 from backend.protocol import CostTable
 
 COSTS = CostTable(target={1: 50.0, 2: 60.0, 4: 80.0, 8: 120.0, 16: 200.0}, draft_step=5.0)

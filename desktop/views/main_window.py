@@ -24,6 +24,7 @@ from desktop.views.chat_page import ChatPage
 from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
+from desktop.views.modelless import Modelless
 from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
         self._parts = (
             StatusLine(self.status, engine, conversation, comparing),
             TokenCount(self.page.composer, bridge, engine, conversation),
+            Modelless(self.page.notice, bridge, engine, conversation),
         )
         self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
         self.setMinimumSize(480, 360)
@@ -189,6 +191,7 @@ class MainWindow(QMainWindow):
         else:
             self.engine.choose_target(value)
         self.top.target.set_value(self.engine.target or "")
+        self.page.composer.setFocus()
 
     def _draft_chosen(self, value: str) -> None:
         if value.startswith(DOWNLOAD):
@@ -264,6 +267,7 @@ class MainWindow(QMainWindow):
             "new_chat": self.new_chat,
             "models": self.top.target.showPopup,
         }
+        self.page.composer.setFocus()  # the notice is gone, and its button with it
         acts[action]()
 
     # -- window ---------------------------------------------------------------------------------------------------

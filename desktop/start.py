@@ -74,7 +74,7 @@ class Desktop:
         )
 
     def begin(self) -> None:
-        """After the first paint: the library, the worker, and unless the last run ended badly the last pair or the starter."""
+        """After the first paint: library, worker, and unless the last run ended badly the last pair or the starter."""
         clean = self.settings.now.clean_exit
         self.settings.change(clean_exit=False)
         if clean and not self.settings.now.target:
@@ -127,6 +127,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
         return _refuse(app, problem.message if problem else "The log folder cannot be used.")
     single = SingleInstance(data_dir())
     if single.answered:
+        sys.stdout.write("Tandem is open already; its window was asked to come to the front.\n")
         return 0
     if not single.first:
         return _refuse(app, BUSY)

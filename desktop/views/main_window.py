@@ -14,7 +14,7 @@ from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, l
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
-from desktop.settings import NONE, SettingsFile
+from desktop.settings import AUTOMATIC, NONE, SettingsFile
 from desktop.shortcuts import key_text
 from desktop.store import Message, Store
 from desktop.theme.theme import Theme
@@ -211,9 +211,18 @@ class MainWindow(QMainWindow):
     def _show_state(self) -> None:
         engine, now = self.engine, self.settings.now
         self.top.target.set_value(engine.target or "")
+        self.top.draft.set_note(self._draft_in_use())
         self.top.draft.set_value(now.draft)
         self.top.set_switch(now.speculation.enabled and now.draft != NONE)
         self.page.composer.set_note(engine.state.target.template_note if engine.state.target else "")
+
+    def _draft_in_use(self) -> str:
+        """Which model "Automatic" has come to."""
+        draft = self.engine.state.draft
+        if draft is None or self.settings.now.draft != AUTOMATIC:
+            return ""
+        model = self.shelf.named(draft.id)
+        return f"In use: {label(model) if model is not None else draft.name}"
 
     # -- commands -------------------------------------------------------------------------------------------------
 

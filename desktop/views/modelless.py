@@ -39,6 +39,8 @@ class Modelless(QObject):
     def _changed(self) -> None:
         if self._waits and self._engine.target is not None:
             self._over()
+            if not self._engine.busy:  # it was there before anybody chose it here
+                self._bridge.release_replies()
 
     def _over(self) -> None:
         self._waits = False

@@ -95,7 +95,9 @@ def _run(arguments: list[str]) -> int:
         else:
             commands.add_parser(name, help=summary)
     try:
-        args = parser.parse_args(arguments)
+        args, rest = parser.parse_known_args(arguments)
+        if rest:
+            _refuse(chosen, rest)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else _USAGE
     if args.version:
@@ -105,6 +107,14 @@ def _run(arguments: list[str]) -> int:
         return _window()
     code: int = args.run(args)
     return code
+
+
+def _refuse(command: str | None, rest: Sequence[str]) -> NoReturn:
+    """What nothing takes; several words are most often a prompt without its quotes."""
+    words = command == "chat" and not any(word.startswith("-") for word in rest)
+    hint = "; put the prompt in quotes" if words else ""
+    program = f"tandem {command}" if command in _COMMANDS else "tandem"
+    _Parser(prog=program).error(f"unrecognized arguments: {' '.join(rest)}{hint}")
 
 
 def version() -> str:

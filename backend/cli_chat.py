@@ -57,7 +57,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     chat.add_argument("--rule", choices=("coupled", "rejection"), default="coupled", help="default: coupled")
     chat.add_argument("--draft-length", type=draft_length, default="auto", metavar="auto|N", help="default: auto")
     chat.add_argument("--temperature", type=temperature, metavar="T", help="0 is greedy (default: the model's)")
-    chat.add_argument("--seed", type=whole(0, 2**63 - 1), metavar="N", help="the same seed gives the same text")
+    chat.add_argument(
+        "--seed", type=whole(0, 2**63 - 1), metavar="N", help="the same seed gives the same text, but for near-ties"
+    )
     chat.add_argument("--max-tokens", type=whole(1), metavar="N", help="longest reply")
     chat.add_argument("--system", metavar="TEXT", default="", help="system prompt")
     chat.add_argument("--json", action="store_true", help="print one JSON object with text and figures")

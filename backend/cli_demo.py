@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+from collections.abc import Sequence
 
 from backend.bench.runner import new_job
 from backend.bench.workloads import DEMO, Prompt
@@ -17,9 +18,20 @@ from backend.protocol import Comparison, Message, ReplyRequest, Sampling, Specul
 from backend.text import one_line
 
 _TOKENS = 96
-_WHY = (
+_TEXT = "  text            "
+_BUSY, _GAIN = 0.9, 1.05
+"""Below the first a measured cost was not what it was a moment ago; above the second is more than noise."""
+_GAINED = (
     "An edit repeats its input, so most drafts are accepted and one pass yields several tokens; a story is new at "
     "every word, so few are, and Tandem stays with plain decoding where drafting would cost more than it saves."
+)
+_NOT_GAINED = (
+    "Here drafting gained little: checking drafts costs this machine about what it saves with this pair. Tandem then "
+    "stays with plain decoding; another draft may pay ('tandem tune')."
+)
+_SLOWER = (
+    "{ratio:.2f}× is slower than plain decoding, which Tandem avoids by the costs it has measured: the machine seems "
+    "busy with something else. Run it again when it is quiet ('tandem demo')."
 )
 
 
@@ -39,10 +51,20 @@ def run(args: argparse.Namespace) -> int:
     with Session(choice.files, strict=args.strict) as session:
         state = session.load(choice.load_request(load_options(args)))
         _head(state, args.max_tokens)
+        ratios = []
         for prompt in DEMO:
-            _show(prompt, _compare(session, prompt, args.max_tokens))
-    print(textwrap.fill(_WHY, 100))
+            result = _compare(session, prompt, args.max_tokens)
+            ratios.append(result.generation_ratio)
+            _show(prompt, result)
+    print(textwrap.fill(conclusion(ratios), 100))
     return 0
+
+
+def conclusion(ratios: Sequence[float]) -> str:
+    """What these speed-ups mean."""
+    if min(ratios) < _BUSY:
+        return _SLOWER.format(ratio=min(ratios))
+    return _GAINED if max(ratios) >= _GAIN else _NOT_GAINED
 
 
 def _compare(session: Session, prompt: Prompt, max_tokens: int) -> Comparison:
@@ -81,5 +103,6 @@ def _show(prompt: Prompt, result: Comparison) -> None:
         f"{plain.tokens_per_second or 0:.1f} → {ahead.tokens_per_second or 0:.1f} tok/s"
     )
     print(f"  drafts          {accepted}; source: {sources(ahead)}")
-    print(f"  text            {difference_line(result.difference)}\n")
+    print(textwrap.fill(difference_line(result.difference), 100, initial_indent=_TEXT, subsequent_indent=" " * 18))
+    print()
     sys.stdout.flush()

@@ -33,13 +33,13 @@ def sources(timings: Timings) -> str:
 
 
 def difference_line(difference: Difference | None) -> str:
-    """``identical``, or the first difference with what the engine's two passes saw there."""
+    """``identical``, or the first difference and what it comes from, in the engine's words."""
     if difference is None:
         return "identical"
     d = difference
     return (
-        f"first difference at token {d.index + 1}: {d.plain_text!r} without, {d.other_text!r} with; "
-        f"margin {d.margin_plain:.3g} and {d.margin_other:.3g}"
+        f"first difference at token {d.index + 1}: {d.plain_text!r} without, {d.other_text!r} with speculation. "
+        f"{d.explanation}"
     )
 
 

@@ -19,6 +19,7 @@ _HELP = """\
 /draft ID|lookup|none   another draft, or prompt lookup, or none
 /speculation on|off     from the next reply on
 /seed N|random          the same seed gives the same text, with speculation on or off
+                        (but for near-ties; begun with --strict to the bit)
 /stats                  where the time of the last reply went
 /new                    forget the conversation
 /quit                   leave (Ctrl-C stops a reply; at the prompt it leaves)"""
@@ -57,14 +58,14 @@ class Loop:
         }
 
     def run(self) -> int:
-        """Until /quit or the end of the input."""
+        """Until /quit, the end of the input, or Ctrl-C at the prompt."""
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401 - editing and history in input()
         self._greet()
         while True:
             try:
                 line = input("› ").strip()
-            except EOFError:
+            except (EOFError, KeyboardInterrupt):
                 print()
                 return 0
             if line in ("/quit", "/exit"):

@@ -31,7 +31,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
     listing = commands.add_parser("list", help="models of the catalogue and on this machine")
     listing.add_argument("--json", action="store_true", help="as JSON")
-    listing.add_argument("--all", action="store_true", help="also the models that only the tests use")
+    listing.add_argument(
+        "--all", action="store_true", help="also the models that only the tests use and that are not here"
+    )
     listing.set_defaults(run=_guarded(_list))
 
     get = commands.add_parser("get", help="download models and check them")
@@ -75,7 +77,7 @@ def _guarded(command: Any) -> Any:
 
 def _list(args: argparse.Namespace) -> int:
     library = Library()
-    models = library.models(test_only=args.all)
+    models = [m for m in library.models(test_only=True) if args.all or m.state != "available" or not _test_only(m)]
     made = copies.listed()
     if library.problem:
         complain(library.problem.message)
@@ -126,6 +128,10 @@ def _copy_state(copy: Copy) -> str:
     return f"{'stale ' if copy.stale else ''}copy of {name}"
 
 
+def _test_only(model: LibraryModel) -> bool:
+    return model.entry is not None and model.entry.test_only
+
+
 def _licence(model: LibraryModel) -> str:
     return model.entry.licence.name if model.entry and model.entry.licence else "-"
 
@@ -156,6 +162,9 @@ def _get_one(library: Library, model_id: str) -> None:
         return
     entry, variant = named
     line = _Line(model_id)
+    if not library.find(model_id).installed:
+        known = entry.licence
+        line.say(f"licence {known.name}, {known.link}" if known else "its licence is not known to the catalogue")
     paths = download(entry, variant, line.show, threading.Event(), line.say)
     line.end()
     size = sum(p.stat().st_size for p in paths)
@@ -169,14 +178,14 @@ class _Line:
         self._label = label
         self._terminal = sys.stderr.isatty()
         self._next = 0.0
-        self._open = False
+        self._open = self._whole = False
 
     def show(self, done: int, total: int, speed: float) -> None:
         """Bytes done, bytes in all, bytes per second."""
         now = time.monotonic()
-        if not self._terminal and now < self._next and done < total:
+        if not self._terminal and (self._whole if done >= total else now < self._next):
             return
-        self._next = now + 10
+        self._next, self._whole = now + 10, done >= total
         share = f"{100 * done / total:5.1f} %" if total else "  ?   "
         left = f", {_duration((total - done) / speed)} left" if speed > 0 and done < total else ""
         rate = f"{speed / 1e6:.1f} MB/s" if speed > 0 else "…"

@@ -139,6 +139,10 @@ class _Chooser:
             assert model.facts is not None
             return model.id, _usable(model.facts)
         path = Path(given).expanduser()
+        if path.is_dir():
+            raise EngineError(
+                ErrorCode.FILE_MISSING, f"{path} is a folder; name a GGUF file in it.", {"path": str(path)}
+            )
         if not path.is_file():
             raise EngineError(ErrorCode.FILE_MISSING, f"There is no file {path}; check the name.", {"path": str(path)})
         facts = _usable(read_model(split_parts(path)))

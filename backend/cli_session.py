@@ -19,6 +19,7 @@ from backend.bench.runner import new_job
 from backend.cli import complain
 from backend.client import own_engine
 from backend.errors import EngineError, ErrorCode
+from backend.library.paths import exact_library
 from backend.protocol import DraftRequest, LoadProgress, LoadRequest, State
 
 T = TypeVar("T")
@@ -30,6 +31,10 @@ _TWICE = 1.0
 _PATIENCE = 4.0
 """Seconds that the engine may take to hear of a stop, or to end, before the person is told what it waits for."""
 _LOOK_EVERY = 0.1
+_BUILD = (
+    " On a library without llamafile's kernels more are: 'make exact' or 'python3 installers/bootstrap.py exact' in "
+    "Tandem's folder builds it."
+)
 _PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing"}
 _PHASES |= {"exact": "finding which passes are exact", "measure": "measuring"}
 
@@ -76,6 +81,11 @@ class Session:
             complain(_strict_note(state.exact_rows))
         elif state.target is not None and state.target.truncate_note:
             complain(f"Note: {state.target.truncate_note}.")
+        if state.target is not None and 0 < state.target.n_ctx_train < state.target.n_ctx:
+            complain(
+                f"{state.target.name} was trained on {state.target.n_ctx_train:,} tokens; beyond that its text may be "
+                "of no use."
+            )
         return self._settled(state) if request.options.cheaper_draft else state
 
     def restart(self) -> None:
@@ -168,7 +178,9 @@ class Session:
 
 def _strict_note(exact_rows: int) -> str:
     if exact_rows == 1:
-        return "Strict: here only one-token passes are exact, so nothing is drafted."
+        return (
+            f"Strict: here only one-token passes are exact, so nothing is drafted.{'' if exact_library() else _BUILD}"
+        )
     return f"Strict: passes of up to {exact_rows} tokens are exact here."
 
 
@@ -193,7 +205,7 @@ class _Progress:
     """One line that rewrites itself, on a terminal only."""
 
     def __init__(self) -> None:
-        self._shown = 0
+        self._shown, self._phase, self._most = 0, "", 0.0
         self._terminal = sys.stderr.isatty()
 
     def __enter__(self) -> _Progress:
@@ -201,7 +213,9 @@ class _Progress:
 
     def show(self, progress: LoadProgress) -> None:
         """The newest state of a load."""
-        self.say(f"{_PHASES[progress.phase]} {progress.fraction:4.0%}")
+        self._most = max(self._most, progress.fraction) if progress.phase == self._phase else progress.fraction
+        self._phase = progress.phase
+        self.say(f"{_PHASES[progress.phase]} {self._most:4.0%}")
 
     def say(self, text: str) -> None:
         """Replace the line."""

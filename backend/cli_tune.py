@@ -92,7 +92,7 @@ def fitting(target: str) -> list[str]:
 
 
 def _answers(session: Session, prompts: Sequence[Prompt], args: argparse.Namespace) -> list[Reply]:
-    complain(f"The target answers {len(prompts)} prompts …")
+    complain(f"The target answers {len(prompts)} prompt{'s' if len(prompts) != 1 else ''} …")
     replies = [_answer(session, prompt, args) for prompt in prompts]
     return [one for one in replies if one.ids]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from backend import wire
 from backend.protocol import Timings
 
 MISSING = "–"
@@ -69,11 +70,19 @@ def _split(timings: Timings) -> str:
     return f"draft {timings.draft_ms / whole:.0%} verify {timings.verify_ms / whole:.0%}".replace("%", " %")
 
 
+def of_one_run(timings: Timings | None, comparison: dict[str, Any] | None) -> tuple[Timings | None, float | None]:
+    """What :func:`figures` takes: the reply's own counters, or once compared the comparison's, never some of each."""
+    ratio = (comparison or {}).get("generation_ratio") or None  # 0 = the comparison had too little to measure
+    again = wire.read(Timings, (comparison or {}).get("speculation")) if ratio else None
+    return again or timings, ratio
+
+
 def footer(timings: Timings | None, comparison: dict[str, Any] | None, extra: list[str]) -> str:
-    """The line below a reply: only what was measured for this reply."""
+    """The line below a reply: only what was measured for this reply, or by the comparison of it."""
     parts: list[str] = []
+    timings, ratio = of_one_run(timings, comparison)
     if timings is not None and timings.predicted_n:
-        shown = figures(timings, (comparison or {}).get("generation_ratio"))
+        shown = figures(timings, ratio)
         parts = [text for text in (shown.rate, shown.speedup, shown.accepted) if text != MISSING]
         parts.append(f"{timings.predicted_n:,} token" + ("s" if timings.predicted_n != 1 else ""))
     return " · ".join(parts + extra)

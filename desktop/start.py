@@ -74,9 +74,11 @@ class Desktop:
         )
 
     def begin(self) -> None:
-        """After the first paint: the library, the worker, the last pair (unless the last run ended badly)."""
+        """After the first paint: library, worker, and unless the last run ended badly the last pair or the starter."""
         clean = self.settings.now.clean_exit
         self.settings.change(clean_exit=False)
+        if clean and not self.settings.now.target:
+            self.shelf.changed.connect(self._load_starter)
         self.shelf.refresh()
         self.engine.start(load=clean)
         problem = self.settings.problem
@@ -86,6 +88,14 @@ class Desktop:
             self.window.page.notice.show_notice(said)
         elif problem:
             self.window.page.notice.show_notice(Notice("Some settings could not be read", problem, mild=True))
+
+    def _load_starter(self) -> None:
+        """Nothing was ever chosen: the starter target, if it is here (otherwise its download is proposed)."""
+        self.shelf.changed.disconnect(self._load_starter)
+        starter = self.shelf.starter
+        model = self.shelf.named(starter.target) if starter is not None else None
+        if model is not None and model.state == "installed" and self.engine.target is None:
+            self.engine.choose_target(model.id)
 
     def close(self) -> None:
         """Stop what runs, write what is left, end the worker."""
@@ -117,6 +127,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
         return _refuse(app, problem.message if problem else "The log folder cannot be used.")
     single = SingleInstance(data_dir())
     if single.answered:
+        sys.stdout.write("Tandem is open already; its window was asked to come to the front.\n")
         return 0
     if not single.first:
         return _refuse(app, BUSY)

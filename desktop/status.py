@@ -27,7 +27,7 @@ def lead(
 ) -> str:
     """One line. ``drafted`` = the running reply has had draft tokens checked (from its counters)."""
     text = _lead(mode, state, progress, running, reading, drafted)
-    return text[:1].upper() + text[1:]
+    return _sentence(text)
 
 
 def _lead(
@@ -48,6 +48,8 @@ def _lead(
         return "Waiting for the reply…" if state.phase in _DECODING else "Loading…"
     if reading is not None:
         return f"Reading prompt {reading.done:,}/{reading.total:,}"
+    if running and state.target is None:
+        return "Waiting for a model"
     return _generating(state, drafted) if running else _resting(state)
 
 
@@ -61,13 +63,27 @@ def _plain_only(state: State) -> bool:
     return state.exact_rows == 1 and state.speculation.enabled
 
 
+def detail(text: str, state: State) -> str:
+    """The engine's whole sentence, figures and all, behind a line that was made of it; else empty."""
+    return _sentence(state.why) if state.why and text == _brief(state.why) else ""
+
+
+def _brief(why: str) -> str:
+    """Without the figures, which stand in brackets at its end."""
+    return _sentence(why.partition(" (")[0])
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _generating(state: State, drafted: bool) -> str:
     if not state.speculation.enabled:
         return "Writing plain: speculation is off"
     if _plain_only(state):
         return f"Writing plain: {_ONLY_SINGLE}"
     if state.why:
-        return state.why
+        return _brief(state.why)
     return "Drafting and verifying" if drafted else "Writing"
 
 
@@ -85,4 +101,4 @@ def _resting(state: State) -> str:
     if state.draft_copy_busy and state.draft_copy:
         return state.draft_copy
     # a comparison ends with its plain side, whose reason must not be read as the setting
-    return state.why if state.why and "is off" not in state.why else state.draft_copy or "Ready"
+    return _brief(state.why) if state.why and "is off" not in state.why else state.draft_copy or "Ready"

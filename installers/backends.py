@@ -119,6 +119,6 @@ def _forced(chains: list[Chain], wanted: str) -> Choice:
         raise SetupError(f"TANDEM_BACKEND={wanted} is not known: choose one of {names}, or unset it.", exit_code=2)
     missing = [c for c in chains if c.backend == wanted and not c.has_tools]
     if missing:
-        text = f"TANDEM_BACKEND={wanted} needs {TOOLS[wanted]}, which was not found: install it, or unset the variable."
+        text = f"TANDEM_BACKEND={wanted} needs {TOOLS[wanted]}, not all found here: install them, or unset it."
         raise SetupError(text, exit_code=2)
     return Choice(wanted, f"TANDEM_BACKEND={wanted}", forced=True)

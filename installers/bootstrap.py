@@ -19,7 +19,7 @@ COMMANDS = {
     "soak": "set up, then the long endurance run",
     "bench": "set up, then the benchmarks",
     "tour": "set up, then the screenshots",
-    "exact": "set up, then the CPU library whose results do not depend on batch size (for tests)",
+    "exact": "set up, then the CPU library whose results do not depend on batch size (for --strict, tests)",
     "clean": "remove the environment and all caches in this folder (models and chats stay)",
 }
 

@@ -70,8 +70,13 @@ def _install_engine(environment: Environment, chosen: backends.Choice) -> str:
     try:
         return engine.install(environment, chosen)
     except SetupError as error:
-        if chosen.forced or chosen.backend == "cpu":
+        if chosen.backend == "cpu":
             raise
+        if chosen.forced:
+            text = (
+                f"{error}\nComplete the tools for {chosen.backend}, or unset TANDEM_BACKEND: the set-up then chooses."
+            )
+            raise SetupError(text, error.exit_code) from error
         say(f"{error}\nThe build for {chosen.backend} failed; building for the CPU instead.")
         reason = f"the build for {chosen.backend} failed"
         return engine.install(environment, backends.Choice("cpu", reason, forced=False)) + f" ({reason})"

@@ -15,6 +15,8 @@ LOG_REFRESH_S = 15.0
 LINE_WIDTH = 78
 
 NINJA = re.compile(r"^\s*\[(\d+)/(\d+)\]")
+ERROR = re.compile(r"(^|[\s:])(fatal |CMake )?error( at |:|\s*$)", re.IGNORECASE)
+_ERROR_LINES, LINE_MAX = 10, 200
 PIP = re.compile(r"^\s*(Collecting|Downloading|Using cached|Building wheel for|Installing collected)\s+(\S+)")
 
 
@@ -107,6 +109,7 @@ def run_logged(
             cwd=cwd,
         )
         last: list[str] = []
+        errors: list[str] = []
 
         def read() -> None:
             assert process.stdout is not None
@@ -115,6 +118,7 @@ def run_logged(
                     sink.write(line)
                     last.append(line.rstrip())
                     del last[:-25]
+                    _keep_error(errors, line.rstrip())
                     live.step = step(line) or live.step
 
         reader = threading.Thread(target=read, daemon=True)
@@ -130,5 +134,13 @@ def run_logged(
             raise
     live.finish("done" if code == 0 else "failed")
     if code != 0:
+        first = "\n".join(line for line in errors if line not in last)
+        head = f"\n\nIts first errors:\n{first}" if first else ""
         tail = "\n".join(last)
-        raise SetupError(f"{tail}\n\n{title} failed (exit {code}). The whole output is in {log}")
+        raise SetupError(f"{tail}{head}\n\n{title} failed (exit {code}). The whole output is in {log}")
+
+
+def _keep_error(errors: list[str], line: str) -> None:
+    """The first lines that name an error, and what follows each: its reason often stands on the next line."""
+    if line.strip() and len(errors) < _ERROR_LINES and (errors or ERROR.search(line)):
+        errors.append(line[:LINE_MAX])

@@ -18,6 +18,10 @@ from backend.protocol import Speculation
 
 _LONGEST = 48
 _NAMES = ("plain", "auto", "draft", "lookup", "lookup+draft", "fixed", "rejection")
+_KNOWN = (
+    f"the modes are {', '.join(_NAMES[:-2])}, draft:N, lookup:N, lookup+draft:N, fixed:N and rejection; "
+    "@coupled or @rejection after one changes its rule"
+)
 _FORM = re.compile(r"^(?P<name>[a-z+]+)(:(?P<length>\d+))?(@(?P<rule>[a-z]+))?(#(?P<label>\w+))?$")
 
 
@@ -53,7 +57,7 @@ def parse_modes(text: str, *, has_draft: bool, rule: str = "coupled") -> list[Mo
 def _parse(text: str, has_draft: bool, rule: str) -> Mode:
     match = _FORM.match(text)
     if match is None or match["name"] not in _NAMES:
-        raise _bad(f"There is no mode {text!r}", f"the modes are {', '.join(_NAMES[:-2])}, fixed:N and rejection")
+        raise _bad(f"There is no mode {text!r}", _KNOWN)
     name, length, chosen = match["name"], match["length"], match["rule"] or rule
     if chosen not in ("coupled", "rejection"):
         raise _bad(f"The mode {text} names the rule {chosen}", "the rules are coupled and rejection")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib
+from backend.library.paths import cache_dir
+
+# before it is imported: its list of fonts would else lie in folders of its own in the person's home
+os.environ.setdefault("MPLCONFIGDIR", str(cache_dir() / "matplotlib"))
+
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -140,7 +146,7 @@ def _plain(name: str) -> str:
 
 
 def _svg(draw: Any, width: float = 4.4) -> str:
-    with matplotlib.rc_context(_STYLE):
+    with rc_context(_STYLE):
         figure = Figure(figsize=(width, 3.2), layout="constrained")  # no pyplot: nothing global is left behind
         draw(figure.subplots())
         out = io.StringIO()

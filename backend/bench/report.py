@@ -45,6 +45,8 @@ class Ratio:
     high: float
 
     def __str__(self) -> str:
+        if self.low == self.high:  # a single prompt has no interval
+            return f"{self.value:.3f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 

@@ -144,8 +144,7 @@ class Generation:
     def _why(self, done: Round) -> str:
         if done.proposal is None or not done.proposal.tokens:
             return done.reason
-        _, checked, accepted = self.timings.by_source[done.proposal.source]
-        return f"drafting with {done.proposal.source}: {accepted / checked:.0%} accepted"
+        return f"drafting with {done.proposal.source}"  # how much is accepted stands in the counters
 
     def _emit(self, done: Round) -> Delta:
         statistics.count(self.timings, done)

@@ -26,6 +26,8 @@ from backend.text import shown_name, shown_size
 Progress = Callable[[str, float], None]
 
 _DEFAULT_CONTEXT = 8192
+_READ = 0.5
+"""Of the progress of loading: bringing the file into memory, before the engine takes it over."""
 _TARGET_ROWS = 64
 """Rows of one target pass, and its sequence ids: llama.cpp wants at least as many rows as sequences."""
 _DRAFT_ROWS = 16
@@ -126,9 +128,11 @@ def _load(
         raise unfit
     llama_cpp.llama_backend_init()
     layers = (999 if has_gpu() else 0) if gpu_layers is None else gpu_layers
+    read = 0.0
     if options.use_mmap:
-        warm(facts.files, lambda f: progress(phase, f), flag)
-    model = _load_weights(path, options, layers, lambda f: progress(phase, f), flag)
+        read = _READ
+        warm(facts.files, lambda f: progress(phase, _READ * f), flag)
+    model = _load_weights(path, options, layers, lambda f: progress(phase, read + (1 - read) * f), flag)
     context: Context | None = None
     try:
         progress("probe", 0.0)

@@ -55,10 +55,15 @@ def models_dir() -> Path:
     return platformdirs.user_cache_path(_APP, appauthor=False) / "models"
 
 
-def copies_dir() -> Path:
-    """Cheaper copies of drafts, which can be made again. Not created here."""
+def cache_dir() -> Path:
+    """What can be made anew at any time. Not created here."""
     home = _home()
-    return (home if home else platformdirs.user_cache_path(_APP, appauthor=False)) / "copies"
+    return home if home else platformdirs.user_cache_path(_APP, appauthor=False)
+
+
+def copies_dir() -> Path:
+    """Cheaper copies of drafts. Not created here."""
+    return cache_dir() / "copies"
 
 
 def exact_library() -> Path | None:

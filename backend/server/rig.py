@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backend.protocol import DeviceInfo, LoadOptions, Speculation
+from backend.protocol import DeviceInfo, LoadOptions, ModelInfo, Speculation
 
 if TYPE_CHECKING:
     from backend.engine.cancel import CancelFlag
@@ -24,6 +24,9 @@ Progress = Callable[[str, float], None]
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.DEBUG, "warning": logging.WARNING, "error": logging.ERROR}
 """llama.cpp's info is a developer's debug: dozens of lines a load."""
+
+_ABORTED = ("failed with error 1", "compute status: 1", "failed to decode, ret = 2")
+"""How llama.cpp tells, as errors, that a pass was given up: a reply was stopped."""
 
 
 class Rig:
@@ -78,7 +81,9 @@ class Rig:
         """Load a target."""
         from backend.engine.load import load_target
 
-        return load_target(path, model_id, options, progress, flag)
+        loaded = load_target(path, model_id, options, progress, flag)
+        loaded.info = _titled(loaded.info, path)
+        return loaded
 
     def load_draft(
         self,
@@ -92,7 +97,9 @@ class Rig:
         """Load a draft that fits ``target``."""
         from backend.engine.load import load_draft
 
-        return load_draft(path, model_id, options, target, progress, flag)
+        loaded = load_draft(path, model_id, options, target, progress, flag)
+        loaded.info = _titled(loaded.info, path)
+        return loaded
 
     def make_copy(self, source: Path, progress: Callable[[float], None], flag: CancelFlag) -> Path:
         """Write a cheaper copy of a draft (see ``engine.cheaper``)."""
@@ -125,7 +132,17 @@ class Rig:
         return Learnt(data_dir() / "learnt.json")
 
 
+def _titled(info: ModelInfo, path: Path) -> ModelInfo:
+    """With the catalogue's name where it is one of its models: what stands in the files is sloppier."""
+    from backend.library.catalogue import load_catalogue
+
+    found = load_catalogue()[0].find(info.id)
+    if found is None or path.name not in {Path(file.name).name for file in found[1].files}:
+        return info
+    return info.model_copy(update={"name": found[0].name})
+
+
 def _log_llama(level: str, text: str) -> None:
     text = text.strip()
     if text and level in _LEVELS:
-        logging.getLogger("llama").log(_LEVELS[level], "%s", text)
+        logging.getLogger("llama").log(_LEVELS["debug" if text.endswith(_ABORTED) else level], "%s", text)

@@ -20,6 +20,7 @@ LONGEST = 16
 LAST_TOKEN = "last token"
 """Reason of a round that only one token may come of; it says nothing about the reply before it."""
 _READING = "the draft is reading what it has not seen"
+_PAUSED = "drafts paused: they would cost more than they save"
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
 _PROBE_SHARE = 0.02
@@ -222,9 +223,9 @@ class Policy:
     def _why_not(self, source: Source, expected: Sequence[float]) -> str:
         if source.name == "lookup":
             dear = self._pass(1) / self._pass(0)
-            return f"paused: a match holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass"
+            return f"{_PAUSED} (a match holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass)"
         share = source.cost(1, 1) / self._pass(0)
-        return f"paused: a draft step costs {share:.2f} of a pass, {expected[0]:.0%} expected to hold"
+        return f"{_PAUSED} (a draft step costs {share:.2f} of a pass, {expected[0]:.0%} expected to hold)"
 
 
 def _tokens(expected: Sequence[float]) -> list[float]:

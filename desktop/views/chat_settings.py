@@ -29,7 +29,10 @@ from desktop.widgets.picker import ChoiceBox
 from desktop.widgets.switch import Switch
 
 _THINKING = (("As the model prefers", None), ("On", True), ("Off", False))
-_RULES = (("Coupled: the same seed gives the same text", "coupled"), ("Rejection sampling", "rejection"))
+_RULES = (
+    ("Coupled: the same seed gives the same text, but for near-ties", "coupled"),
+    ("Rejection sampling", "rejection"),
+)
 _STRICT = "Exact texts (strict)"
 _STRICT_NOTE = (
     "Texts equal plain decoding's to the bit; drafts get shorter, so replies may be slower. Changing this loads the "

@@ -14,7 +14,7 @@ from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, l
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
-from desktop.settings import NONE, SettingsFile
+from desktop.settings import AUTOMATIC, NONE, SettingsFile
 from desktop.shortcuts import key_text
 from desktop.store import Message, Store
 from desktop.theme.theme import Theme
@@ -24,6 +24,7 @@ from desktop.views.chat_page import ChatPage
 from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
+from desktop.views.modelless import Modelless
 from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
         self._parts = (
             StatusLine(self.status, engine, conversation, comparing),
             TokenCount(self.page.composer, bridge, engine, conversation),
+            Modelless(self.page.notice, bridge, engine, conversation),
         )
         self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
         self.setMinimumSize(480, 360)
@@ -189,6 +191,7 @@ class MainWindow(QMainWindow):
         else:
             self.engine.choose_target(value)
         self.top.target.set_value(self.engine.target or "")
+        self.page.composer.setFocus()
 
     def _draft_chosen(self, value: str) -> None:
         if value.startswith(DOWNLOAD):
@@ -208,9 +211,18 @@ class MainWindow(QMainWindow):
     def _show_state(self) -> None:
         engine, now = self.engine, self.settings.now
         self.top.target.set_value(engine.target or "")
+        self.top.draft.set_note(self._draft_in_use())
         self.top.draft.set_value(now.draft)
         self.top.set_switch(now.speculation.enabled and now.draft != NONE)
         self.page.composer.set_note(engine.state.target.template_note if engine.state.target else "")
+
+    def _draft_in_use(self) -> str:
+        """Which model "Automatic" has come to."""
+        draft = self.engine.state.draft
+        if draft is None or self.settings.now.draft != AUTOMATIC:
+            return ""
+        model = self.shelf.named(draft.id)
+        return f"In use: {label(model) if model is not None else draft.name}"
 
     # -- commands -------------------------------------------------------------------------------------------------
 
@@ -264,6 +276,7 @@ class MainWindow(QMainWindow):
             "new_chat": self.new_chat,
             "models": self.top.target.showPopup,
         }
+        self.page.composer.setFocus()  # the notice is gone, and its button with it
         acts[action]()
 
     # -- window ---------------------------------------------------------------------------------------------------

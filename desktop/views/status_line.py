@@ -16,7 +16,7 @@ from desktop import figures
 from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
-from desktop.status import exact, lead
+from desktop.status import detail, exact, lead
 from desktop.store import Message
 from desktop.views.comparing import Comparing
 from desktop.widgets.status_bar import StatusBar
@@ -80,7 +80,7 @@ class StatusLine(QObject):
             text = "Trying drafts on your chats"
         elif self._comparing.running and engine.mode == "up":
             text = "Comparing with and without speculation"
-        self._bar.set_lead(text, cancellable=engine.mode == "loading")
+        self._bar.set_lead(text, cancellable=engine.mode == "loading", detail=detail(text, engine.state))
 
     def _show_figures(self, timings: Timings | None, measured_ratio: float | None = None) -> None:
         self._timings = timings
@@ -122,5 +122,5 @@ class StatusLine(QObject):
 
     def _compared(self, message: Message) -> None:
         if message.comparison is not None and not self._conversation.running:
-            self._show_figures(timings_of(message), message.comparison.get("generation_ratio"))
+            self._show_figures(*figures.of_one_run(timings_of(message), message.comparison))
             self._show_lead()

@@ -85,8 +85,8 @@ class Welcome(QWidget):
         """There is a model: offer examples."""
         self._title.setText("Two models, one answer")
         self._line.setText(
-            "A small draft model proposes, the target checks and decides. The text is the target's own, sooner. "
-            "Start with one of these, or write your own."
+            "A small draft model proposes, the target checks and decides. The text is the target's own but for "
+            "near-ties, sooner. Start with one of these, or write your own."
         )
         self._show(downloading=False, offer=False)
 

@@ -32,6 +32,7 @@ class BlockView(QWidget):
     ) -> None:
         super().__init__(parent)
         self._split = split
+        self._plain = False
         self._text = ""
         self._rested = 0.0
         self._later = QTimer(self, singleShot=True)
@@ -56,12 +57,9 @@ class BlockView(QWidget):
         return first.text[:_OPENING] if first is not None else "Thinking…" if self._blocks else ""
 
     def show_plain(self, text: str) -> None:
-        """As typed."""
-        if not self._widgets:
-            self._put(0, Prose())
-        prose = self._widgets[0]
-        assert isinstance(prose, Prose)
-        prose.set_plain(text)
+        """As typed, but for fenced code, which is shown as code."""
+        self._plain = True
+        self._update(split_prose(text))
 
     def show_markdown(self, text: str, complete: bool) -> None:
         """As Markdown; ``complete`` False while it streams."""
@@ -98,7 +96,7 @@ class BlockView(QWidget):
         elif isinstance(widget, Thinking):
             widget.set_text(block.text, block.closed)
         elif isinstance(widget, Prose):
-            widget.set_markdown(block.text)
+            (widget.set_plain if self._plain else widget.set_markdown)(block.text)
 
     def _put(self, at: int, widget: QWidget) -> None:
         self._widgets.insert(at, widget)

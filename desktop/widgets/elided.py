@@ -18,7 +18,7 @@ class Elided(QLabel):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._full, self._name = "", name
+        self._full, self._name, self._more = "", name, ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAccessibleName(name)
@@ -28,11 +28,11 @@ class Elided(QLabel):
         """All of it."""
         return self._full
 
-    def set_full_text(self, text: str) -> None:
-        """Show as much of ``text`` as fits."""
-        if text != self._full:
-            self._full = text
-            self.setToolTip(plain(text))
+    def set_full_text(self, text: str, more: str = "") -> None:
+        """Show as much of ``text`` as fits; the tooltip has all of it, or ``more``."""
+        if (text, more) != (self._full, self._more):
+            self._full, self._more = text, more
+            self.setToolTip(plain(more or text))
             self._elide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -42,4 +42,4 @@ class Elided(QLabel):
     def _elide(self) -> None:
         self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, max(self.width(), 20)))
         self.setAccessibleName(self._name or self._full)
-        self.setAccessibleDescription(self._full if self._name else "")
+        self.setAccessibleDescription((self._more or self._full) if self._name else "")

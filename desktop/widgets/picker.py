@@ -70,7 +70,7 @@ class Picker(QComboBox):
         self.setMaxVisibleItems(14)
         self._rows: list[Row] = []
         self.activated.connect(self._activated)
-        self._value = ""
+        self._value = self._note = ""
 
     @property
     def value(self) -> str:
@@ -96,7 +96,13 @@ class Picker(QComboBox):
         self.setCurrentIndex(at)
         row = self._rows[at] if at >= 0 else None
         detail = f"\n{row.detail}" if row and row.detail else ""
-        self.setToolTip(plain(f"{self._name}: {row.text}{detail}" if row else self._name))
+        note = f"\n{self._note}" if self._note else ""
+        self.setToolTip(plain(f"{self._name}: {row.text}{detail}{note}" if row else self._name))
+
+    def set_note(self, note: str) -> None:
+        """What the tooltip says besides."""
+        self._note = note
+        self.set_value(self._value)
 
     def showPopup(self) -> None:
         view = self.view()

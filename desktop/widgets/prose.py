@@ -80,7 +80,7 @@ class Prose(QTextBrowser):
             document.setPlainText(self._markdown)
         else:
             document.setMarkdown(self._markdown, _FEATURES)
-        dress(document, tokens_now(), self.font())
+        dress(document, tokens_now(), self.font(), typed=self._plain)
         whole.endEditBlock()
         self._fit()
 

@@ -29,14 +29,17 @@ def may_follow(address: str) -> bool:
     return QUrl(address).scheme().lower() in ALLOWED_SCHEMES
 
 
-def dress(document: QTextDocument, tokens: Tokens, font: QFont) -> None:
-    """Space, sizes and colours that Qt's Markdown leaves at their defaults, and words in place of images."""
+def dress(document: QTextDocument, tokens: Tokens, font: QFont, *, typed: bool = False) -> None:
+    """Space, sizes and colours that Qt's Markdown leaves at their defaults, and words in place of images.
+
+    ``typed``: it is no Markdown; each line is a block, and empty lines are the space between paragraphs.
+    """
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     _name_images(document)
     block = document.begin()
     while block.isValid():
-        _style_block(QTextCursor(block), font)
+        _style_block(QTextCursor(block), font, typed=typed)
         fragments = block.begin()
         while not fragments.atEnd():
             _style_fragment(document, fragments.fragment(), tokens)
@@ -75,7 +78,7 @@ def _images(document: QTextDocument) -> list[tuple[int, int, QTextImageFormat]]:
     return found
 
 
-def _style_block(cursor: QTextCursor, font: QFont) -> None:
+def _style_block(cursor: QTextCursor, font: QFont, *, typed: bool) -> None:
     size = font.pointSizeF() if font.pointSizeF() > 0 else 10.0
     style = QTextBlockFormat()
     level = cursor.blockFormat().headingLevel()
@@ -90,7 +93,7 @@ def _style_block(cursor: QTextCursor, font: QFont) -> None:
         cursor.mergeCharFormat(big)
         style.setTopMargin(size * 0.9 if cursor.block().blockNumber() else 0)
         style.setBottomMargin(size * 0.4)
-    elif not inside:
+    elif not inside and not typed:
         style.setBottomMargin(size * (0.3 if cursor.currentList() else 0.8))
         style.setTopMargin(size * 0.5 if quoted else 0)
     if quoted:

@@ -66,7 +66,7 @@ class StatusBar(QFrame):
             row.addWidget(label)
             self._items[name] = label
         self._next: dict[str, str] = {}
-        self._drawn_lead = self._lead_text = ""
+        self._lead_text = self._detail = ""
         self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
         self._timer.timeout.connect(self._draw)
         self.setFixedHeight(max(self.fontMetrics().height() + 14, self._cancel.sizeHint().height() + 5))
@@ -88,9 +88,9 @@ class StatusBar(QFrame):
         self._parts.append(part)
         part.installEventFilter(self)
 
-    def set_lead(self, text: str, *, cancellable: bool = False) -> None:
-        """The state, in words."""
-        self._lead_text = text
+    def set_lead(self, text: str, *, cancellable: bool = False, detail: str = "") -> None:
+        """The state, in words; ``detail`` is more of it, for the tooltip."""
+        self._lead_text, self._detail = text, detail
         self._cancel.setVisible(cancellable)
         self._schedule()
 
@@ -104,7 +104,7 @@ class StatusBar(QFrame):
             self._timer.start()
 
     def _draw(self) -> None:
-        self._lead.set_full_text(self._lead_text)
+        self._lead.set_full_text(self._lead_text, self._detail)
         for name, text in self._next.items():
             self._items[name].setText("" if text == MISSING else text)
         self._choose_visible()

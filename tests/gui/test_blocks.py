@@ -101,3 +101,18 @@ def test_copying_a_message_leaves_its_thinking_out(make: Callable[[Message], Mes
 def test_a_reply_about_the_tag_is_shown_whole(make: Callable[[Message], MessageWidget]) -> None:
     widgets = make(reply("It ends with `</think>`:\n\n```\n</think>\n```")).blocks.widgets
     assert [type(w) for w in widgets] == [Prose, CodeBlock]
+
+
+def test_a_message_shows_its_code_as_code_and_its_lines_as_typed(qtbot: QtBot) -> None:
+    view = BlockView()
+    qtbot.addWidget(view)
+    view.resize(500, 400)
+    view.show()
+    view.show_plain("Change *this*:\n\n```python\nx = 1\n```\nthen stop\nat once")
+    words, code, rest = view.widgets
+    assert isinstance(words, Prose)
+    assert isinstance(code, CodeBlock)
+    assert isinstance(rest, Prose)
+    assert words.toPlainText() == "Change *this*:"
+    assert rest.toPlainText() == "then stop\nat once"
+    assert rest.document().begin().blockFormat().bottomMargin() == 0, "lines are no paragraphs"

@@ -367,3 +367,15 @@ def test_the_notice_after_a_failed_load_offers_to_try_again(
     engine.fail_load = None
     try_again(desktop, qtbot)
     qtbot.waitUntil(lambda: loaded(desktop, "a"))
+
+
+def test_automatic_says_which_draft_it_has_come_to(
+    desktop: Desktop, library: Library, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    library.choices["a"] = [fits("small")]
+    desktop.settings.change(draft=AUTOMATIC)
+    up(desktop, qtbot)
+    box = desktop.window.top.draft
+    assert box.toolTip().endswith("In use: small")
+    desktop.engine.choose_draft("small")
+    assert "In use" not in box.toolTip()

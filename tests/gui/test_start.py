@@ -226,3 +226,14 @@ def test_thousands_of_signals_do_not_hurt_the_interpreter() -> None:
         "for _ in range(5000):\n    a.s.emit(True)\n"
     )
     assert python(code, Path()).returncode == 0
+
+
+def test_a_second_start_says_where_the_window_is(qtbot: QtBot, tandem_home: Path) -> None:
+    tandem_home.mkdir(parents=True)
+    first = SingleInstance(tandem_home)
+    variables = os.environ | {"TANDEM_HOME": str(tandem_home), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "desktop.app"]
+    second = subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=30_000)
+    assert (second.returncode, second.communicate()[0][:23]) == (0, "Tandem is open already;")
+    first.close()

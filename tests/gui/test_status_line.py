@@ -111,3 +111,12 @@ def test_what_is_known_of_the_model_is_said_quietly(desktop: Desktop, engine: Sc
     dialog.reject()
     engine.publish(target=None)
     qtbot.waitUntil(lambda: window.page.composer.note == "")
+
+
+def test_why_drafts_pause_is_said_in_words_with_the_figures_behind(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.publish(why="drafts paused: they would cost more than they save (a draft step costs 0.37 of a pass)")
+    status = desktop.window.status
+    qtbot.waitUntil(lambda: status.lead == "Drafts paused: they would cost more than they save")
+    qtbot.waitUntil(lambda: status._lead.toolTip().endswith("(a draft step costs 0.37 of a pass)"))

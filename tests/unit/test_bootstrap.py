@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from installers import bootstrap, commands, progress, system
-from installers.backends import Chain, choose
+from installers.backends import Chain, Choice, choose
 from installers.commands import Step
 from installers.engine import build_key, installed
 from installers.environment import Environment
@@ -76,14 +76,16 @@ def test_an_old_python_is_told_so() -> None:
 def test_make_and_ci_are_thin_wrappers(repo_root: Path) -> None:
     assert "make test" in (repo_root / ".ci" / "run").read_text()
     listed = subprocess.run(
-        ["make", "-n", "run", "test", "soak", "bench", "tour", "clean"],
+        ["make", "-n", "run", "test", "soak", "bench", "tour", "exact", "clean"],
         cwd=repo_root,
         capture_output=True,
         text=True,
         check=True,
         env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")},  # this may run under make itself
     ).stdout
-    wanted = [f"python3 installers/bootstrap.py {name}" for name in ("run", "test", "soak", "bench", "tour", "clean")]
+    wanted = [
+        f"python3 installers/bootstrap.py {name}" for name in ("run", "test", "soak", "bench", "tour", "exact", "clean")
+    ]
     assert [line.strip() for line in listed.splitlines()] == wanted
 
 
@@ -296,6 +298,29 @@ def test_a_failed_command_shows_its_last_words_and_the_log(tmp_path: Path) -> No
     assert "exit 3" in text
     assert str(log) in text
     assert "\n50\n" not in text
+    assert "first errors" not in text
+
+
+def test_the_first_errors_of_a_long_output_are_shown(tmp_path: Path) -> None:
+    code = (
+        "import sys; print('-- Check -Werror: done'); print('CMake Error at CMakeLists.txt:9 (message):'); "
+        "print('  Unable to find cublas_v2.h'); [print('line', i) for i in range(100)]; sys.exit(1)"
+    )
+    with pytest.raises(SetupError) as caught:
+        progress.run_logged([sys.executable, "-c", code], "Work", tmp_path / "setup.log")
+    assert "Its first errors:\nCMake Error at CMakeLists.txt:9 (message):\n  Unable to find" in str(caught.value)
+    assert "-Werror" not in str(caught.value)
+
+
+def test_a_backend_that_was_asked_for_and_does_not_build_can_be_given_up(
+    made: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> str:
+        raise SetupError("it does not compile", 1)
+
+    monkeypatch.setattr(commands.engine, "install", fails)
+    with pytest.raises(SetupError, match="unset TANDEM_BACKEND"):
+        commands._install_engine(made, Choice("cuda", "", forced=True))
 
 
 # what is run

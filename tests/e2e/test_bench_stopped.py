@@ -26,7 +26,7 @@ ANSWER = (
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Another server: answers twice; after that it fails, or does not answer at all."""
+    """Another server: warms up and answers twice; after that it fails, or does not answer at all."""
 
     protocol_version = "HTTP/1.1"
 
@@ -37,7 +37,7 @@ class Answers(BaseHTTPRequestHandler):
         server: Any = self.server
         self.rfile.read(int(self.headers["Content-Length"]))
         server.asked += 1
-        if server.asked <= 2:
+        if server.asked <= 3:
             self._send(200, "text/event-stream", ANSWER)
         elif server.hangs:
             server.hanging.set()

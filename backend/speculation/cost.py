@@ -109,6 +109,8 @@ class _Table:
         self._at: dict[int, float] = {}
         """The ratios as they can be: see :meth:`_bound`."""
         self._unit = 1.0
+        self._stale = False
+        """Whether the unit is of other circumstances: sizes are not measured against it."""
         self.sizes: list[int] = []
 
     @property
@@ -118,7 +120,7 @@ class _Table:
     def borrowed(self) -> _Table:
         """The same figures, none of them measured here."""
         other = _Table()
-        other._unit, other._ratio = self._unit, dict(self._ratio)
+        other._unit, other._ratio, other._stale = self._unit, dict(self._ratio), True
         other._bound()
         return other
 
@@ -130,17 +132,18 @@ class _Table:
             if first:  # what was seen before was in plain milliseconds
                 self._ratio = {size: ratio / unit for size, ratio in self._ratio.items()}
                 self._seen = {size: deque((r / unit for r in seen), _RECENT) for size, seen in self._seen.items()}
-            self._unit = unit
+            self._unit, self._stale = unit, False
             self._ratio[1] = 1.0
             if first:
                 self._bound()
-        else:
+        elif not self._stale or n not in self._ratio:
             seen = self._seen.setdefault(n, deque(maxlen=_RECENT))
             seen.append(ms / self._unit)
             self._ratio[n] = _median(seen)
             self._bound()
 
     def settle(self) -> None:
+        self._stale = True
         if self._single:
             self._single = deque([self._unit], _RECENT)
 
@@ -178,7 +181,7 @@ class _Table:
         if ratio.get(1) != 1.0 or min(ratio) < 1 or not all(math.isfinite(v) and v > 0 for v in values):
             return None
         table = cls()
-        table._unit, table._ratio = unit, ratio
+        table._unit, table._ratio, table._stale = unit, ratio, True
         table._bound()
         return table
 

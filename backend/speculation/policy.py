@@ -33,6 +33,8 @@ _FOLLOW_SHARE = 0.02
 """Of the time, for following the text with a draft that is paused."""
 _RECHECK = 50
 """Rounds after which plain passes are taken, to measure what speculation is compared with."""
+_RECHECK_SOON = 12
+"""The same while that was measured at another context length."""
 _RECHECK_PASSES = 2
 
 
@@ -78,8 +80,8 @@ class Policy:
         self._ms, self._tokens = 0.0, 0
         self._speculated = 0
         self._drafted = False
-        self.unmeasured = 0
-        """Plain passes to take now, because what one costs was measured in other circumstances."""
+        self._unmeasured = 0
+        self._measuring = 0
         self.blocked = ""
         """Why this model cannot be speculated with at all, if so."""
 
@@ -100,10 +102,8 @@ class Policy:
             return Plan(None, 0, reason="no draft model is loaded")
         if room < 1:
             return Plan(None, 0, reason=LAST_TOKEN)
-        if self._speculated >= _RECHECK:
-            self._speculated, self.unmeasured = 0, _RECHECK_PASSES
-            self._target.settle()
-        if self.unmeasured or (settings.length == "auto" and not self._target.known):
+        self._recheck()
+        if self._measuring or (settings.length == "auto" and not self._target.known):
             plan = Plan(None, 0, reason="measuring a plain pass")
         elif settings.length != "auto":
             plan = self._fixed(history, wanted, min(settings.length, room), settings.source)
@@ -111,8 +111,20 @@ class Policy:
             plan = self._automatic(history, wanted, min(LONGEST, room), settings.source)
         self._drafted = plan.source is not None and plan.source.name == "draft"
         self._speculated = self._speculated + 1 if plan.source else 0
-        self.unmeasured -= self.unmeasured > 0
+        if plan.source is None:
+            self._measuring, self._unmeasured = max(0, self._measuring - 1), max(0, self._unmeasured - 1)
         return plan
+
+    def unmeasured(self) -> None:
+        """What a plain pass costs was measured in other circumstances: measure it again soon."""
+        self._unmeasured = _RECHECK_PASSES
+
+    def _recheck(self) -> None:
+        if self._speculated < (_RECHECK_SOON if self._unmeasured else _RECHECK):
+            return
+        if not self._unmeasured:
+            self._target.settle()
+        self._speculated, self._measuring = 0, self._unmeasured or _RECHECK_PASSES
 
     def spent(self, ms: float, read_ms: float, tokens: int) -> None:
         """The round planned last gave ``tokens`` in ``ms``, ``read_ms`` of it the draft's reading of the prompt."""

@@ -102,7 +102,7 @@ class Rounds:
                 source.begin(self.history)
         start = len(self.history)
         if self.costs.enter(start):
-            self.policy.unmeasured = 2
+            self.policy.unmeasured()
         plan = self.policy.plan(self.history, self.sources, self._room(start))
         read_ms, read_n, aside_ms = self._read(plan)
         if plan.reading is not None and plan.reading.unseen(self.history) <= SMALL_READ:  # all read: it may serve now

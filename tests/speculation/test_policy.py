@@ -105,6 +105,20 @@ def test_each_context_length_has_its_own_costs_and_borrows_until_it_has_measured
     assert table.at(4) == pytest.approx(45)
 
 
+def test_sizes_are_not_measured_against_a_unit_of_other_circumstances() -> None:
+    """Five passes of eight in a longer context before the first plain one: they must not look five times as dear."""
+    table = costs(n1=30, n8=130)
+    table.enter(3000)
+    for _ in range(5):
+        table.observe(8, 150)
+    for _ in range(2):
+        table.observe(1, 45)
+    assert table.at(8) == pytest.approx(195)
+    for _ in range(3):
+        table.observe(8, 150)
+    assert table.at(8) == pytest.approx(150)
+
+
 @pytest.mark.parametrize(("shorter", "longer"), [(512, 513), (1024, 1025), (32_768, 32_769)])
 def test_buckets_of_context_lengths_end_at_powers_of_two(shorter: int, longer: int) -> None:
     table = costs()
@@ -334,9 +348,14 @@ def test_plain_passes_are_measured_every_fifty_rounds_and_when_the_context_chang
         draft = Stated("draft", [0.9] * 16)
         said = [chooser.plan([1], [draft], 16).source is draft for _ in range(54)]
         assert said == [True] * 50 + [False] * 2 + [True] * 2
-        chooser.unmeasured = 2
-        said = [chooser.plan([1], [draft], 16).source is draft for _ in range(4)]
-        assert said == [False, False, True, True]
+        chooser.unmeasured()
+        said = [chooser.plan([1], [draft], 16).source is draft for _ in range(16)]
+        assert said == [True] * 10 + [False] * 2 + [True] * 4
+        chooser.unmeasured()
+        for _ in range(2):
+            assert chooser.plan([1], [Stated("lookup", [])], 16).source is None
+        said = [chooser.plan([1], [draft], 16).source is draft for _ in range(50)]
+        assert all(said), "two plain passes came anyway"
 
 
 def test_two_plain_passes_after_a_while_are_believed() -> None:

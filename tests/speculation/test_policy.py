@@ -130,6 +130,7 @@ def test_buckets_of_context_lengths_end_at_powers_of_two(shorter: int, longer: i
 def test_costs_of_an_earlier_run_hold_until_something_is_measured() -> None:
     old = costs(n1=10, n4=20, n16=40)
     old.enter(5000)
+    old.observe(1, 10)
     old.observe(4, 35)
     new = PassCosts()
     new.restore(json.loads(json.dumps(old.to_json())))

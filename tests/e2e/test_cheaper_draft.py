@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from backend.library import copies
+from tests.e2e.terminal import tandem
 from tests.tiny import tiny_llama
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def tandem(*args: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "backend.cli", *args],
-        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 def test_the_choice_is_settled_before_the_reply_and_holds_from_then_on(tmp_path: Path) -> None:
     target, draft = tiny_llama(tmp_path / "target.gguf"), tiny_llama(tmp_path / "draft.gguf", noise=0.2)
     pair = ("--target", target, "--draft", draft, "--context", "512", "--threads", "1", "--cheaper-draft")
     first = tandem("chat", *pair, "--max-tokens", "8", "--json", "Hello")
-    assert first.returncode == 0, first.stderr
-    (said,) = [line for line in first.stderr.splitlines() if "Q4_0 copy" in line]
+    assert first.code == 0, first.err
+    (said,) = [line for line in first.err.splitlines() if "Q4_0 copy" in line]
     assert said.startswith(("tandem: Using a Q4_0 copy", "tandem: The draft is used as it is"))
     (copy,) = copies.listed()
     assert copy.source == draft
@@ -35,8 +23,8 @@ def test_the_choice_is_settled_before_the_reply_and_holds_from_then_on(tmp_path:
         "bench", *pair, "--workload", "three", "--limit", "1", "--max-tokens", "4", "--context", "1024",
         "--json", tmp_path / "report.json",
     )  # fmt: skip
-    assert again.returncode == 0, again.stderr
-    assert said in again.stderr.splitlines(), "remembered, in the same words"
+    assert again.code == 0, again.err
+    assert said in again.err.splitlines(), "remembered, in the same words"
     meta = json.loads((tmp_path / "report.json").read_text())["meta"]
     assert meta["options"]["cheaper_draft"] is True
     assert meta["draft"]["quant"] == ("Q4_0" if "Using" in said else "F32")
@@ -45,6 +33,6 @@ def test_the_choice_is_settled_before_the_reply_and_holds_from_then_on(tmp_path:
 def test_without_a_draft_there_is_nothing_to_copy(tmp_path: Path) -> None:
     target = tiny_llama(tmp_path / "target.gguf")
     done = tandem("chat", "--target", target, "--draft", "none", "--cheaper-draft", "--max-tokens", "4", "Hello")
-    assert done.returncode == 0, done.stderr
-    assert "copy" not in done.stderr
+    assert done.code == 0, done.err
+    assert "copy" not in done.err
     assert copies.listed() == []

@@ -15,54 +15,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.e2e.terminal import COMMAND, PATIENCE, ROOT, Done, environment, tandem
 from tests.tiny import tiny_eagle, tiny_gemma3, tiny_llama, tiny_mmproj
 from tests.tiny_recurrent import tiny_nemotron
 
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "backend.cli"]
-PATIENCE = 120
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and terminals")
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def sentence(self) -> str:
-        """The one line on stderr, and nothing like a traceback anywhere."""
-        (line,) = self.err.strip().splitlines()
-        assert "Traceback" not in self.err
-        return line
-
-
-def environment(**more: str) -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"} | more
-
-
-def tandem(
-    *args: str | bytes | Path, stdin: bytes | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None
-) -> Done:
-    """Run a command; without ``stdin`` there is none (an empty pipe)."""
-    done = subprocess.run(
-        [*COMMAND, *args],
-        input=stdin or b"",
-        env=environment(**(env or {})),
-        cwd=cwd or ROOT,
-        capture_output=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
 @pytest.fixture(scope="module")

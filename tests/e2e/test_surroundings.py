@@ -14,7 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.test_cli import COMMAND, PATIENCE, ROOT, environment, posix_only, record, tandem
+from tests.e2e.terminal import COMMAND, PATIENCE, ROOT, environment, tandem
+from tests.e2e.test_cli import posix_only, record
 from tests.tiny import tiny_llama
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names and devices")

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from backend.library.paths import chats_file
 from desktop.store import NewChat, Store
+from tests.e2e.terminal import tandem
 from tests.tiny import tiny_gemma3, tiny_llama
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def tandem(*args: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "backend.cli", *args],
-        env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +29,8 @@ def test_tune_puts_the_draft_that_agrees_first(files: Path) -> None:
         "tune", "--target", files / "target.gguf", "--drafts", f"{files / 'other.gguf'},{files / 'target.gguf'}",
         "--prompts", files / "prompts.jsonl", "--max-tokens", "24", "--context", "512", "--threads", "1",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    head, *lines, explanation = done.stdout.splitlines()
+    assert done.code == 0, done.err
+    head, *lines, explanation = done.out.splitlines()
     assert head.split()[:3] == ["draft", "tokens", "accepted"]
     rows = {line.split()[0]: line.split() for line in lines}
     assert set(rows) == {"target", "other"}
@@ -53,7 +41,7 @@ def test_tune_puts_the_draft_that_agrees_first(files: Path) -> None:
 def chats(folder: Path, n: int) -> None:
     """A reply of ``n`` tokens in the window's chats, by the target."""
     asked = ("chat", "--target", folder / "target.gguf", "--draft", "none", "--json", "--max-tokens", "1", "Hi")
-    tokenizer = json.loads(tandem(*asked, "--context", "512", "--threads", "1").stdout)["tokenizer"]
+    tokenizer = json.loads(tandem(*asked, "--context", "512", "--threads", "1").out)["tokenizer"]
     store = Store(chats_file())
     _, _, reply = store.add_turn(NewChat("Hi"), None, "Hi", target="target", tokenizer=tokenizer).result()
     store.update_message(reply.id, content="…", ids=[(7 * i) % 300 + 5 for i in range(n)], state="complete").result()
@@ -67,13 +55,13 @@ def test_tune_reads_the_windows_chats(files: Path) -> None:
     )  # fmt: skip
     chats(files, 100)
     few = tandem(*tune)
-    assert few.returncode == 1
-    assert "Only 100 tokens of replies by target" in few.stderr
+    assert few.code == 1
+    assert "Only 100 tokens of replies by target" in few.err
     chats(files, 150)
     done = tandem(*tune)
-    assert done.returncode == 0, done.stderr
-    assert "2 replies from the chats, 250 tokens" in done.stderr
-    assert done.stdout.splitlines()[1].split()[:2] == ["other", "250"]
+    assert done.code == 0, done.err
+    assert "2 replies from the chats, 250 tokens" in done.err
+    assert done.out.splitlines()[1].split()[:2] == ["other", "250"]
 
 
 @pytest.mark.parametrize(
@@ -82,8 +70,8 @@ def test_tune_reads_the_windows_chats(files: Path) -> None:
 def test_tune_refuses_what_cannot_draft_before_anything_is_loaded(files: Path, drafts: str, why: str) -> None:
     named = ",".join(str(files / name) if name.strip() else name for name in drafts.split(","))
     done = tandem("tune", "--target", files / "target.gguf", "--drafts", named)
-    assert done.returncode == 1
-    (sentence,) = done.stderr.strip().splitlines()
+    assert done.code == 1
+    (sentence,) = done.err.strip().splitlines()
     assert why in sentence
 
 
@@ -93,8 +81,8 @@ def test_a_sweep_names_the_best_length_and_writes_a_page(files: Path, tmp_path: 
         files / "prompts.jsonl", "--sweep", "--max-tokens", "8", "--ignore-eos", "--limit", "2", "--context", "512",
         "--threads", "1", "--html", tmp_path / "report.html", "--json", tmp_path / "report.json",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "The best fixed length" in done.stdout
+    assert done.code == 0, done.err
+    assert "The best fixed length" in done.out
     written = json.loads((tmp_path / "report.json").read_text())
     assert written["best_fixed"][0]["mode"].partition(":")[0] in ("draft", "lookup")
     assert {"1", "2"} <= set(written["costs"]["target"])
@@ -110,7 +98,7 @@ def test_a_workload_needs_no_file(files: Path) -> None:
         "bench", "--target", files / "target.gguf", "--draft", "none", "--workload", "three", "--modes", "plain",
         "--max-tokens", "4", "--context", "1024", "--threads", "1",
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert all(word in done.stdout for word in ("refactor", "explain", "story", "all"))
+    assert done.code == 0, done.err
+    assert all(word in done.out for word in ("refactor", "explain", "story", "all"))
     both = tandem("bench", "--workload", "three", "--prompts", files / "prompts.jsonl")
-    assert both.returncode == 2
+    assert both.code == 2

@@ -163,7 +163,7 @@ def _short_spin() -> dict[str, str]:
     """Have OpenMP's threads wait for each other a short while only, then sleep (GCC's library, so Linux).
 
     They spin until the slowest has come, some hundred times a pass. Where another program takes a core, that one is not
-    running, and the others burn what time it could have had: a reply slowed down from 15 to under 1 token a second.
+    running, and the others burn what time it could have had: replies fell from 9 tokens a second to 1 or 2.
     What the person has set stays.
     """
     if sys.platform != "linux" or {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():

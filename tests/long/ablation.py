@@ -111,8 +111,18 @@ class Cache:
     def read(self, tokens: Sequence[int]) -> np.ndarray:
         return self.decode(tokens)[-1:]
 
+    @property
+    def most_rows(self) -> int:
+        return self.max_rows
+
     def truncate(self, n: int) -> None:
         del self.tokens[n:]
+
+    def keep(self, n: int) -> int:
+        self.truncate(n)
+        return self.length
+
+    def mark(self) -> None: ...
 
     def clear(self) -> None:
         self.tokens.clear()

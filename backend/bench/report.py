@@ -43,9 +43,10 @@ class Ratio:
     value: float
     low: float
     high: float
+    prompts: int
 
     def __str__(self) -> str:
-        if self.low == self.high:  # a single prompt has no interval
+        if self.prompts == 1:  # a single one has no interval
             return f"{self.value:.3f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
@@ -154,7 +155,7 @@ def ratio(figures: Figures, samples: int = _SAMPLES, seed: int = 0) -> Ratio | N
     draws = np.random.default_rng(seed).integers(0, len(figures), size=(samples, len(figures)))
     values = _per_token(figures[draws].sum(axis=1))
     low, high = np.percentile(values[np.isfinite(values)], _INTERVAL)
-    return Ratio(value, float(low), float(high))
+    return Ratio(value, float(low), float(high), len(figures))
 
 
 def compare(runs: Sequence[Run], base: str, other: str, seed: int = 0) -> Ratio | None:

@@ -143,4 +143,6 @@ def test_table_has_a_line_for_each_row_and_a_gap_between_categories() -> None:
     assert lines.count("") == 2
     assert "1.000" in lines[2]
     assert "[" not in lines[2], "a single prompt has no interval"
-    assert str(Ratio(1.1, 1.0, 1.2)) == "1.100 [1.000, 1.200]"
+    assert str(Ratio(1.1, 1.0, 1.2, prompts=2)) == "1.100 [1.000, 1.200]"
+    assert str(Ratio(2.0, 2.0, 2.0, prompts=2)) == "2.000 [2.000, 2.000]", "prompts that agree have an interval"
+    assert str(Ratio(1.1, 1.1, 1.1, prompts=1)) == "1.100"

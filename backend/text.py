@@ -120,14 +120,15 @@ class TextStream(Generic[Payload]):
         """
         if self._stopped:
             raise ValueError("the text has ended at a stop string")
+        if not self._held and not self._matchers and (whole := _characters(data)) is not None:
+            size = len(data)
+            self._decoded_bytes += size
+            self._released_bytes += size
+            self._released_chars += len(whole)
+            self._kept += 1
+            return Released(whole, [(payload, size)])
         text = self._decoder.decode(data)
         unfinished = len(self._decoder.getstate()[0])
-        if not self._held and not unfinished and not self._matchers:
-            size = self._count(text)
-            self._released_bytes += size
-            self._released_chars += len(text)
-            self._kept += 1
-            return Released(text, [(payload, size)])
         start = self._released_chars + len(self._text)
         self._text += text
         self._count(text)
@@ -208,6 +209,14 @@ class TextStream(Generic[Payload]):
         self._text = ""
         self._held.clear()
         return Released(text, tokens, stopped=True, dropped=dropped)
+
+
+def _characters(data: bytes) -> str | None:
+    """The text, where it is whole and valid, as that of most tokens is."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def encode_text(text: str, what: str = "The text") -> bytes:

@@ -39,6 +39,12 @@ class Batch:
     def fill(self, tokens: Tokens[int], position: int, sequence: int, rows: int, n_vocab: int) -> object:
         """The batch over ``tokens`` from ``position`` on, with logits at the last ``rows``."""
         n = len(tokens)
+        if n == 1 and rows == 1:  # a draft's step and a plain one: the less code, the less of it comes from memory
+            (token,) = tokens
+            if 0 <= token < n_vocab:
+                self._token[0], self._pos[0], self._seq[0], self._logits[0] = token, position, sequence, 1
+                self._batch.n_tokens = 1
+                return self._batch
         if n == 0 or min(tokens) < 0 or max(tokens) >= n_vocab:
             raise EngineError(ErrorCode.BAD_TOKEN, f"A token id outside 0..{n_vocab - 1} was about to be decoded.")
         self._token[:n] = [*tokens]

@@ -38,5 +38,5 @@ class CancelFlag:
 
     def check(self) -> None:
         """Raise CANCELLED if a stop was asked for."""
-        if self.is_set():
+        if self._byte[0] != b"\0":
             raise EngineError(ErrorCode.CANCELLED, "Stopped.")

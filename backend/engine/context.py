@@ -97,7 +97,7 @@ class Context:
         self.memory = llama_cpp.llama_get_memory(pointer)
         self.decode_seconds = 0.0
         """Time inside llama.cpp, for the host-cost benchmark."""
-        self._batch = Batch(self.n_batch)
+        self.batch = Batch(self.n_batch)
         self._view: tuple[int, Rows] | None = None
         self.sequences: dict[int, Sequence] = {}
 
@@ -122,25 +122,8 @@ class Context:
         self.sequence().append([0], 1)
         return state_bytes(self._pointer)
 
-    def run(self, tokens: Tokens[int], position: int, sequence: int, rows: int) -> Rows | None:
-        """One llama_decode; logits at the last ``rows`` tokens, shape (rows, n_vocab), valid until the next one.
-
-        Raises:
-            EngineError: BAD_TOKEN, CONTEXT_FULL, CANCELLED, DECODE_FAILED (llama.cpp's codes told apart); BUG for a
-                pass larger than the context was made for.
-        """
-        if len(tokens) > self.n_batch or rows > self.max_rows:  # llama.cpp would abort the process
-            raise EngineError(ErrorCode.BUG, f"A pass over {len(tokens)} tokens with {rows} rows is too large.")
-        batch = self._batch.fill(tokens, position, sequence, rows, self.n_vocab)
-        began = time.perf_counter()
-        code = llama_cpp.llama_decode(self._pointer, batch)
-        out = self._rows(rows) if code == 0 and rows else None
-        self.decode_seconds += time.perf_counter() - began
-        if code:
-            raise decode_error(code, len(tokens), self.n_ctx)
-        return out
-
-    def _rows(self, n: int) -> Rows:
+    def rows(self, n: int) -> Rows:
+        """The logits of the last pass's ``n`` rows, shape (n, n_vocab), valid until the next pass."""
         # llama_get_logits also waits for the device; the buffer moves only when it grows
         pointer = llama_cpp.llama_get_logits(self._pointer)
         address = ctypes.addressof(pointer.contents)  # ctypes.cast is slow
@@ -280,16 +263,29 @@ class Sequence:
         return other
 
     def append(self, tokens: Tokens[int], rows: int) -> Rows | None:
-        """Append one slice of at most n_batch tokens, with logits at the last ``rows`` (0 = none)."""
-        self.context.flag.check()  # before anything is touched
-        try:
-            out = self.context.run(tokens, self.length, self.index, rows)
-        except EngineError as error:
+        """Append one slice of at most n_batch tokens in one llama_decode; logits at the last ``rows`` (0 = none).
+
+        Raises:
+            EngineError: BAD_TOKEN, CONTEXT_FULL, CANCELLED, DECODE_FAILED (llama.cpp's codes told apart); BUG for a
+                pass larger than the context was made for.
+        """
+        context, n = self.context, len(tokens)
+        context.flag.check()  # before anything is touched
+        if n > context.n_batch or rows > context.max_rows:  # llama.cpp would abort the process
+            raise EngineError(ErrorCode.BUG, f"A pass over {n} tokens with {rows} rows is too large.")
+        batch = context.batch.fill(tokens, len(self.tokens), self.index, rows, context.n_vocab)
+        began = time.perf_counter()
+        code = llama_cpp.llama_decode(context._pointer, batch)
+        out = context.rows(rows) if code == 0 and rows else None
+        context.decode_seconds += time.perf_counter() - began
+        if code:
+            error = decode_error(code, n, context.n_ctx)
             if error.code in (ErrorCode.CANCELLED, ErrorCode.DECODE_FAILED):
                 self._resynchronise()
-            raise
+            raise error
         self.tokens.extend(tokens)
-        self._undo = min(len(tokens) - 1, self.context.max_rollback or 0)
+        if context.max_rollback is not None:
+            self._undo = min(n - 1, context.max_rollback)
         return out
 
     def _resynchronise(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields
 from typing import NamedTuple
 
 from backend.engine.vocab import Vocab
@@ -18,6 +18,8 @@ from backend.sampling.chain import Row
 from backend.speculation import statistics
 from backend.speculation.round import Emitted, Round, Rounds
 from backend.text import Released, TextStream
+
+_COUNTERS = tuple(field.name for field in fields(Timings))
 
 
 class Shown(NamedTuple):
@@ -91,7 +93,7 @@ class Generation:
 
     def stop(self) -> Delta:
         """End the reply here (cancelled); what was held back is released."""
-        return replace(self._finish("cancelled", [], []), timings=copy_timings(self.timings))
+        return Delta(*self._finish("cancelled", [], []), copy_timings(self.timings))
 
     def finished(self, note: str = "") -> Finished:
         """The reply's record, once it has ended."""
@@ -126,7 +128,7 @@ class Generation:
         self._clock()
         decoded = self._decode_seconds()
         done = run()
-        delta = self._emit(done)
+        text, tokens = self._emit(done)
         plain_ms = self._plain_ms()
         if done.passes:
             t.decode_ms += 1e3 * (self._decode_seconds() - decoded)
@@ -139,14 +141,14 @@ class Generation:
         t.baseline_ms += len(done.emitted) * (plain_ms or 0.0) if speculated else t.predicted_ms - before
         t.plain_ms = plain_ms
         self.on_round(self._why(done))
-        return replace(delta, timings=copy_timings(t))
+        return Delta(text, tokens, copy_timings(t), (statistics.record(done),))
 
     def _why(self, done: Round) -> str:
         if done.proposal is None or not done.proposal.tokens:
             return done.reason
         return f"drafting with {done.proposal.source}"  # how much is accepted stands in the counters
 
-    def _emit(self, done: Round) -> Delta:
+    def _emit(self, done: Round) -> tuple[str, tuple[TokenRecord, ...]]:
         statistics.count(self.timings, done)
         self._reliability.observe(done)
         pieces: list[str] = []
@@ -160,14 +162,14 @@ class Generation:
             tokens += _records(released)
             if released.stopped or end:
                 self._ended_by_token = end
-                return self._finish("stop", pieces, tokens, done)
+                return self._finish("stop", pieces, tokens)
             if done.start + i + 1 - self.start >= self._max_tokens:
-                return self._finish("length", pieces, tokens, done)
-        return Delta("".join(pieces), tuple(tokens), self.timings, (statistics.record(done),))
+                return self._finish("length", pieces, tokens)
+        return "".join(pieces), tuple(tokens)
 
     def _finish(
-        self, reason: FinishReason, pieces: list[str], tokens: list[TokenRecord], done: Round | None = None
-    ) -> Delta:
+        self, reason: FinishReason, pieces: list[str], tokens: list[TokenRecord]
+    ) -> tuple[str, tuple[TokenRecord, ...]]:
         self.reason = reason
         released = self._text.finish()
         pieces.append(released.text)
@@ -182,7 +184,7 @@ class Generation:
         self._cut_memory(len(history))
         for source in self.rounds.sources:
             source.truncate(len(history))
-        return Delta("".join(pieces), tuple(tokens), self.timings, (statistics.record(done),) if done else ())
+        return "".join(pieces), tuple(tokens)
 
     def _cut_memory(self, n: int) -> None:
         try:
@@ -209,9 +211,8 @@ def _records(released: Released[Shown]) -> list[TokenRecord]:
 
 def copy_timings(timings: Timings) -> Timings:
     """A snapshot that later rounds do not change."""
-    return replace(
-        timings,
-        accepted_per_position=list(timings.accepted_per_position),
-        drafted_per_position=list(timings.drafted_per_position),
-        by_source={k: list(v) for k, v in timings.by_source.items()},
-    )
+    copy = Timings(*[getattr(timings, name) for name in _COUNTERS])
+    copy.accepted_per_position = timings.accepted_per_position.copy()
+    copy.drafted_per_position = timings.drafted_per_position.copy()
+    copy.by_source = {source: counts.copy() for source, counts in timings.by_source.items()}
+    return copy

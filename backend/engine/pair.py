@@ -119,6 +119,8 @@ class Pair:
 
     def take_offers(self) -> bool:
         """Swap in the draft offered last; the old one is freed here. True when the draft changed."""
+        if not self._offers:
+            return False
         with self._lock:
             offers, self._offers = self._offers, []
         if offers:

@@ -77,7 +77,7 @@ class Chain:
 
     def top_two(self, row: Row, history: Sequence[int]) -> tuple[int, float]:
         """The greedy choice (lowest id at a tie) and its lead over the second best, in logits."""
-        return _two_best(self.scores(row, history))
+        return _two_best(self.scores(row, history) if self._penalised else row)
 
     def law(self, row: Row, history: Sequence[int]) -> Law:
         """The surviving tokens and their log-probabilities. Not for greedy chains."""
@@ -118,7 +118,8 @@ def _two_best(scores: Row) -> tuple[int, float]:
     """
     best = int(scores.argmax())
     top = scores.item(best)
-    _check_finite(top)
+    if not math.isfinite(top):
+        _check_finite(top)
     scores[best] = -math.inf  # put back at once
     second = scores.item(scores.argmax())
     scores[best] = top

@@ -10,6 +10,7 @@ while tokens are counted and while a pair is freed, and may be taken under the f
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
@@ -252,6 +253,7 @@ class Work:
         except BaseException:
             pair.close()
             raise
+        _settle_memory()
         return pair
 
     def _try_draft(self, target: TargetModel, request: LoadRequest, job: Job) -> DraftModel | None:
@@ -350,3 +352,10 @@ def _version() -> str:
         return version("tandem-chat")
     except PackageNotFoundError:  # run from a checkout
         return "0"
+
+
+def _settle_memory() -> None:
+    """What is alive now stays: collections during a reply need not walk it, out of the caches as it is then."""
+    gc.unfreeze()  # what an earlier pair left may go
+    gc.collect()
+    gc.freeze()

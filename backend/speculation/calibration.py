@@ -21,7 +21,10 @@ Vector = NDArray[np.float64]
 _DECAY = 0.99
 _PRIOR_MEAN = 0.8
 _MEAN_RATE = 0.03
-_STILL = 1e-6
+_STILL = 1e-3
+"""Gain of log likelihood below which a fit is good enough."""
+_WINDOW = 500
+"""Tokens that a fit looks at."""
 _NEVER = 1e-3
 """Hits and misses that are always assumed, so that neither is impossible."""
 _LEAN_VARIANCE = 0.5
@@ -121,15 +124,15 @@ class MarginLogistic:
     def __init__(self) -> None:
         self.w, self.b = self.prior
         self._lean = _Lean(_DRAFT_DRIFT)
-        self._data: deque[tuple[float, bool]] = deque(maxlen=500)
+        self._data: deque[tuple[float, bool]] = deque(maxlen=_WINDOW)
         self._fresh = 0
         self.mean = _PRIOR_MEAN
         """Average acceptance lately, for planning before margins are known."""
 
     def __call__(self, margin: float) -> float:
         """Acceptance predicted for a token with this margin."""
-        odds = self.w * min(margin, self.surest) + self.b + self._lean.odds
-        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, odds))))
+        odds = self.w * (margin if margin < self.surest else self.surest) + self.b + self._lean.odds
+        return 1.0 / (1.0 + math.exp(min(30.0, -odds)))
 
     def observe(self, margin: float, hit: bool) -> None:
         """A token with this margin was judged by what the text went on with, the text before it being the same.
@@ -171,30 +174,48 @@ class MarginLogistic:
             self._data.extend(data)
             self._refit()
 
-    def _refit(self, ridge: float = 1.0, steps: int = 8) -> None:
+    def _refit(self, steps: int = 8) -> None:
         """Newton from the prior, each step halved until the penalised likelihood rises.
 
         Outcomes that one line separates have hardly a best fit, and a full step from there leads anywhere.
         """
         if not self._data:
             return
-        data = np.asarray(self._data, dtype=np.float64)
-        x, y = np.column_stack([data[:, 0], np.ones(len(data))]), data[:, 1]
-        prior = np.array(self.prior)
-        theta, value = prior, _penalised(prior, x, y, prior, ridge)
+        data = np.array(self._data)
+        x, y, line = data[:, 0], data[:, 1], self.prior
+        value, p = _fit(x, y, line, self.prior)
         for _ in range(steps):
-            p = 1.0 / (1.0 + np.exp(-(x @ theta)))
-            gradient = x.T @ (y - p) - ridge * (theta - prior)
-            step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + ridge * np.eye(2), gradient)
-            while (better := _penalised(theta + step, x, y, prior, ridge)) < value and np.abs(step).max() > _STILL:
-                step *= 0.5
-            if better <= value + _STILL:
+            by_w, by_b = _newton(x, y, p, line, self.prior)
+            gain = -1.0
+            while gain < 0.0 and max(abs(by_w), abs(by_b)) > _STILL:
+                there = line[0] + by_w, line[1] + by_b
+                better, p = _fit(x, y, there, self.prior)
+                gain, by_w, by_b = better - value, 0.5 * by_w, 0.5 * by_b
+            if gain < 0.0:
                 break
-            theta, value = theta + step, better
-        self.w, self.b = max(0.0, float(theta[0])), float(theta[1])
+            line, value = there, better
+            if gain < _STILL:
+                break
+        self.w, self.b = max(0.0, line[0]), line[1]
 
 
-def _penalised(theta: Vector, x: Vector, y: Vector, prior: Vector, ridge: float) -> float:
-    """Log likelihood of the outcomes less the ridge."""
-    odds = x @ theta
-    return float((y * odds - np.logaddexp(0.0, odds)).sum() - 0.5 * ridge * ((theta - prior) ** 2).sum())
+Line = tuple[float, float]
+_RIDGE = 1.0
+
+
+def _fit(x: Vector, y: Vector, line: Line, prior: Line) -> tuple[float, Vector]:
+    """Log likelihood of the outcomes less the ridge, and what is predicted of each."""
+    odds = line[0] * x + line[1]
+    ridge = 0.5 * _RIDGE * ((line[0] - prior[0]) ** 2 + (line[1] - prior[1]) ** 2)
+    return float(y @ odds - np.logaddexp(0.0, odds).sum()) - ridge, 1.0 / (1.0 + np.exp(-odds))
+
+
+def _newton(x: Vector, y: Vector, p: Vector, line: Line, prior: Line) -> Line:
+    """The step; solved by hand, since LAPACK's code would come from memory for two unknowns."""
+    miss, curve = y - p, p * (1.0 - p)
+    bent = x * curve
+    slope_w = float(x @ miss) - _RIDGE * (line[0] - prior[0])
+    slope_b = float(miss.sum()) - _RIDGE * (line[1] - prior[1])
+    ww, wb, bb = float(bent @ x) + _RIDGE, float(bent.sum()), float(curve.sum()) + _RIDGE
+    det = ww * bb - wb * wb
+    return (bb * slope_w - wb * slope_b) / det, (ww * slope_b - wb * slope_w) / det

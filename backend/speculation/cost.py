@@ -18,6 +18,8 @@ _RECENT = 9
 _FIRST_BUCKET = 512
 """Context lengths up to here share a table; each further bucket is twice as long as the one before it."""
 _SURE = 3
+_SAME = 0.01
+"""A median that moved by less than this share has not moved."""
 _BUCKETS = {str(bucket): bucket for bucket in range(32)}
 
 
@@ -107,7 +109,7 @@ class _Table:
         self._seen: dict[int, deque[float]] = {}
         self._ratio: dict[int, float] = {}
         self._at: dict[int, float] = {}
-        """The ratios as they can be: see :meth:`_bound`."""
+        """The ratios as they can be (see :meth:`_bound`); empty after an observation, until they are asked for."""
         self._unit = 1.0
         self._stale = False
         """Whether the unit is of other circumstances: sizes are not measured against it."""
@@ -121,26 +123,33 @@ class _Table:
         """The same figures, none of them measured here."""
         other = _Table()
         other._unit, other._ratio, other._stale = self._unit, dict(self._ratio), True
-        other._bound()
+        other.sizes = list(self.sizes)
         return other
 
     def observe(self, n: int, ms: float) -> None:
         if n == 1:
-            first = 1 not in self._ratio
             self._single.append(ms)
             unit = _median(self._single)
-            if first:  # what was seen before was in plain milliseconds
+            if 1 not in self._ratio:  # what was seen before was in plain milliseconds
                 self._ratio = {size: ratio / unit for size, ratio in self._ratio.items()}
                 self._seen = {size: deque((r / unit for r in seen), _RECENT) for size, seen in self._seen.items()}
+                self._note(1, 1.0)
             self._unit, self._stale = unit, False
-            self._ratio[1] = 1.0
-            if first:
-                self._bound()
         elif not self._stale or n not in self._ratio:
-            seen = self._seen.setdefault(n, deque(maxlen=_RECENT))
+            seen = self._seen.get(n)
+            if seen is None:
+                seen = self._seen[n] = deque(maxlen=_RECENT)
             seen.append(ms / self._unit)
-            self._ratio[n] = _median(seen)
-            self._bound()
+            self._note(n, _median(seen), sure=len(seen) > _SURE)
+
+    def _note(self, n: int, ratio: float, sure: bool = True) -> None:
+        known = self._ratio.get(n)
+        if known is None:
+            self.sizes = sorted([*self._ratio, n])
+        elif sure and abs(ratio - known) < _SAME * known:
+            return
+        self._ratio[n] = ratio
+        self._at.clear()
 
     def settle(self) -> None:
         self._stale = True
@@ -148,6 +157,10 @@ class _Table:
             self._single = deque([self._unit], _RECENT)
 
     def at(self, n: int) -> float:
+        if n == 1 and 1 in self._ratio:
+            return self._unit
+        if not self._at:
+            self._bound()
         ratio = self._at.get(n)
         return self._unit * (between(self._at, self.sizes, n) if ratio is None else ratio)
 
@@ -157,7 +170,6 @@ class _Table:
         So until it was seen a few times, a size costs no more than a larger one, nor than its tokens in smaller passes.
         After that it may: kernels change with the size, and some cliffs go down.
         """
-        self.sizes = sorted(self._ratio)
         unsure = [n for n in self.sizes if n > 1 and len(self._seen.get(n, ())) < _SURE]
         self._at = dict(self._ratio)
         for n in reversed(unsure):
@@ -167,7 +179,7 @@ class _Table:
             self._at[n] = min(self._at[n], *split, math.inf)
 
     def to_json(self) -> dict[str, Any]:
-        return {"unit": self._unit, "ratio": {str(n): ratio for n, ratio in self._at.items()}}
+        return {"unit": self._unit, "ratio": {str(n): self.at(n) / self._unit for n in self.sizes}}
 
     @classmethod
     def restored(cls, stored: object) -> _Table | None:
@@ -182,7 +194,7 @@ class _Table:
             return None
         table = cls()
         table._unit, table._ratio, table._stale = unit, ratio, True
-        table._bound()
+        table.sizes = sorted(ratio)
         return table
 
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,16 +21,18 @@ from backend.sampling.noise import gumbel, noise_key
 
 
 class Draw(NamedTuple):
-    """A draft token before it is committed to.
+    """A draft token that may yet be dropped.
 
     Attributes:
         margin: lead of the best over the second best (of the perturbed scores under the coupled rule); the calibration
-            feature. Under rejection it is a property of the law alone, so that stopping cannot look at the token.
-        take: draws (or reveals) the token with the law it was drawn from (None = deterministic).
+            feature. Under rejection it is a property of the law alone, so that stopping does not look at the token.
+        token: the token.
+        law: what it was drawn from (None = chosen without chance).
     """
 
     margin: float
-    take: Callable[[], tuple[int, Law | None]]
+    token: int
+    law: Law | None = None
 
 
 class Verdict(NamedTuple):
@@ -82,17 +84,17 @@ class Greedy(_ChainRule):
     def choose(self, row: Row, history: Sequence[int], position: int) -> Verdict:
         """See :class:`Rule`."""
         best, lead = self._chain.top_two(row, history)
-        return Verdict(best, min(lead, CAP))
+        return Verdict(best, lead if lead < CAP else CAP)
 
     def judge(self, row: Row, history: Sequence[int], position: int, token: int, drawn_from: Law | None) -> Verdict:
         """See :class:`Rule`."""
         best, lead = self._chain.top_two(row, history)
-        return Verdict(best, min(lead, CAP))
+        return Verdict(best, lead if lead < CAP else CAP)
 
     def draft(self, row: Row, history: Sequence[int], position: int) -> Draw:
         """See :class:`Rule`."""
         best, lead = self._chain.top_two(row, history)
-        return Draw(min(lead, CAP), lambda: (best, None))
+        return Draw(lead if lead < CAP else CAP, best)
 
 
 class Coupled(_ChainRule):
@@ -116,7 +118,7 @@ class Coupled(_ChainRule):
     def draft(self, row: Row, history: Sequence[int], position: int) -> Draw:
         """See :class:`Rule`."""
         token, margin = self._best(row, history, position)
-        return Draw(margin, lambda: (token, None))
+        return Draw(margin, token)
 
     def _best(self, row: Row, history: Sequence[int], position: int) -> tuple[int, float]:
         law = self._chain.law(row, history)
@@ -187,7 +189,7 @@ class Rejection(_ChainRule):
         if len(law.logp) > 1:  # an unfiltered law is in order of ids
             second, first = np.partition(law.logp, -2)[-2:]
             lead = float(first - second)
-        return Draw(min(lead, CAP), lambda: (self._draw(law), law))
+        return Draw(min(lead, CAP), self._draw(law), law)
 
     def _draw(self, law: Law) -> int:
         return int(law.ids[self._random.categorical(np.exp(law.logp))])

@@ -142,7 +142,7 @@ def test_a_pass_larger_than_the_context_was_made_for_is_refused(model: LoadedMod
     assert model.context.max_rows == 64
     sequence.decode(TEXT[:64])
     with pytest.raises(EngineError, match="too large"):
-        model.context.run(TEXT[:65], 64, 0, 65)
+        sequence.append(TEXT[:65], 65)
 
 
 def test_the_smallest_slice_and_the_longest_draft(llama_file: Path) -> None:

@@ -72,8 +72,9 @@ def test_what_the_draft_holds_of_the_prompt_is_not_read_again(
         judged = both.judge(answered, (9, 8, 7), {}, CancelFlag())
         assert both.draft is not None
         read: list[int] = []
-        run = both.draft.context.run
-        monkeypatch.setattr(both.draft.context, "run", lambda t, *a: read.append(len(t)) or run(t, *a))
+        held = both.draft.context.sequence()
+        append = held.append
+        monkeypatch.setattr(held, "append", lambda t, rows: read.append(len(t)) or append(t, rows))
         again = both.judge(answered, (9, 8, 7), {}, CancelFlag())
         assert again.hits == judged.hits
         assert sum(read) == 3, "the prompt's last token, for its row, and the reply"

@@ -224,14 +224,17 @@ def test_a_pass_stopped_in_its_middle_leaves_nothing_wrong(stateful: Path, marke
             assert gap(sequence, fresh, TEXT[100:104]) < CLOSE
 
 
-def test_what_llama_cpp_leaves_of_a_stopped_pass_is_wrong(two: tuple[Sequence, Sequence], hybrid: Path) -> None:
+def test_what_llama_cpp_leaves_of_a_stopped_pass_is_wrong(
+    two: tuple[Sequence, Sequence], hybrid: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The negative control of the test above: its positions say that all is as before."""
     sequence, fresh = two
+    monkeypatch.setattr(sequence, "_resynchronise", lambda: None)
     sequence.read(TEXT[:50])
     sequence.append(TEXT[50:60], 1)
     stop_at(sequence.context, 20)
     with pytest.raises(EngineError):
-        sequence.context.run(TEXT[60:63], 60, 0, 1)
+        sequence.append(TEXT[60:63], 1)
     sequence.context.abort_on(CancelFlag())
     assert kv_end(sequence) == sequence.length == 60
     assert gap(sequence, fresh, TEXT[100:104]) > 0.05

@@ -142,8 +142,8 @@ class Told:
         i, ids = position - self._start, self._text["ids"]
         if 0 <= i < len(ids) and list(history[self._start : position]) == ids[:i]:
             token = ids[i] if self._text["hits"][i] else _WRONG
-            return Draw(self._text["margins"][i], lambda: (token, None))
-        return Draw(self._random.choice(self._text["margins"]), lambda: (_WRONG, None))
+            return Draw(self._text["margins"][i], token)
+        return Draw(self._random.choice(self._text["margins"]), _WRONG)
 
 
 def replayed(rig: dict[str, Any], settings: Speculation, order: Sequence[int]) -> np.ndarray:

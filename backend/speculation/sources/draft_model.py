@@ -47,6 +47,7 @@ class DraftModel:
         self._model = model
         self._rule = rule
         self._width = min(n_vocab, model.n_vocab)
+        self._narrow = self._width < model.n_vocab
         self._ends = ends
         self._calibration = calibration
         self._costs = costs
@@ -94,7 +95,7 @@ class DraftModel:
 
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """See :class:`Source`. A failing draft is cleared and tried once more, then sits out."""
-        out = Proposal([], self.name, laws=[])
+        out = Proposal([], self.name)
         self._drawn = []
         if k > 0:
             self._trying(lambda: self._propose(history, k, go_on, out))
@@ -112,26 +113,29 @@ class DraftModel:
 
     def _propose(self, history: list[int], k: int, go_on: GoOn | None, out: Proposal) -> None:
         start = len(history)
-        times: list[float] = []
         missed = history[self._model.length :]
         if len(missed) > SMALL_READ:
             return  # its memory was lost since the policy looked: it must read first
+        laws = out.laws = []
+        began = time.perf_counter()
         try:
-            began = time.perf_counter()
             row = self._next(missed)
+            k = min(k, 1 + self._model.room)
             while True:
-                draw = self._rule.draft(row[: self._width], history, len(history))
+                draw = self._rule.draft(row[: self._width] if self._narrow else row, history, len(history))
                 # the whole step: an unfiltered row takes longer to draw from than to compute
-                times.append(1e3 * (time.perf_counter() - began))
+                ended = time.perf_counter()
+                if out.drafted == 0:
+                    first = ended
+                out.drafted += 1
                 expected = self._calibration(draw.margin)
                 # the rejection rule forbids dropping a drawn token: there this decision, made before the draw, is final
                 enough = go_on is not None and not go_on([*out.expected, expected])
-                out.drafted += 1
                 if enough and not self._rule.may_drop:
                     if not out.tokens:
                         self._calibration.decline(expected)
                     break
-                token, law = draw.take()
+                token = draw.token
                 self._drawn.append(token)
                 out.features.append(draw.margin)
                 if enough:
@@ -139,15 +143,13 @@ class DraftModel:
                 history.append(token)
                 out.tokens.append(token)
                 out.expected.append(expected)
-                assert out.laws is not None
-                out.laws.append(law)
-                if len(out.tokens) >= k or token in self._ends or self._model.room < 1:
+                laws.append(draw.law)
+                if len(out.tokens) >= k or token in self._ends:
                     break
-                began = time.perf_counter()
                 if len(out.tokens) == 1:
                     self._model.mark()
-                row = self._next([token])
-            self._learn_costs(len(missed), times)
+                row = self._model.decode((token,))[0]
+            self._learn_costs(len(missed), 1e3 * (first - began), 1e3 * (ended - first), out.drafted - 1)
         finally:
             del history[start:]
 
@@ -171,19 +173,19 @@ class DraftModel:
         self._check(part)
         for i, row in enumerate(self._model.decode(part), start=start + 1):
             draw = self._rule.draft(row[: self._width], history[:i], i)
-            self._calibration.observe(draw.margin, draw.take()[0] == history[i])
+            self._calibration.observe(draw.margin, draw.token == history[i])
 
     def _check(self, tokens: Sequence[int]) -> None:
         if max(tokens) >= self._model.n_vocab:
             raise EngineError(ErrorCode.BAD_TOKEN, "this reply contains a token that the draft does not have")
 
-    def _learn_costs(self, read: int, times: list[float]) -> None:
-        """``times`` in ms: of the first step, which read ``read`` tokens, and of the others, which read one each."""
-        if times and read > 1:
-            self._costs.observe(read, times[0])
-        singles = times if read == 1 else times[1:]
+    def _learn_costs(self, read: int, first: float, others: float, n: int) -> None:
+        """Of the first step, which read ``read`` tokens, and of the ``n`` others together, one each. Milliseconds."""
+        if read > 1:
+            self._costs.observe(read, first)
+        singles = n + (read == 1)
         if singles:
-            self._costs.observe(1, sum(singles) / len(singles))
+            self._costs.observe(1, (others + first * (read == 1)) / singles)
 
     def _trying(self, action: Callable[[], None]) -> bool:
         """A failing draft is cleared, and tried again when it has read anew; at its second failure it sits out."""

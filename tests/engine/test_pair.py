@@ -13,6 +13,7 @@ import pytest
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
+from backend.engine.context import Sequence as TokenSequence
 from backend.engine.pair import Pair
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Comparison, Delta, Finished, PromptProgress, Sampling, Speculation
@@ -58,13 +59,13 @@ def _clean(request: pytest.FixtureRequest) -> None:
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Context, int, int]]:
     """Every pass: context, position of its first token, tokens."""
     seen: list[tuple[Context, int, int]] = []
-    run = Context.run
+    append = TokenSequence.append
 
-    def spy(self: Context, tokens: Sequence[int], position: int, sequence: int, rows: int) -> Any:
-        seen.append((self, position, len(tokens)))
-        return run(self, tokens, position, sequence, rows)
+    def spy(self: TokenSequence, tokens: Sequence[int], rows: int) -> Any:
+        seen.append((self.context, self.length, len(tokens)))
+        return append(self, tokens, rows)
 
-    monkeypatch.setattr(Context, "run", spy)
+    monkeypatch.setattr(TokenSequence, "append", spy)
     return seen
 
 

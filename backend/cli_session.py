@@ -20,7 +20,7 @@ from backend.cli import complain
 from backend.client import own_engine
 from backend.errors import EngineError, ErrorCode
 from backend.library.paths import exact_library
-from backend.protocol import DraftRequest, LoadProgress, LoadRequest, State
+from backend.protocol import ONLY_SINGLE, DraftRequest, LoadProgress, LoadRequest, State
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class Session:
         if request.draft is not None and state.draft is None:
             raise EngineError(ErrorCode.DRAFT_FAILED, state.draft_note or f"The draft {request.draft} did not load.")
         if state.exact_rows is not None:
-            complain(_strict_note(state.exact_rows))
+            complain(_strict_note(state.exact_rows, state.target.truncate_note if state.target else ""))
         elif state.target is not None and state.target.truncate_note:
             complain(f"Note: {state.target.truncate_note}.")
         if state.target is not None and 0 < state.target.n_ctx_train < state.target.n_ctx:
@@ -176,11 +176,11 @@ class Session:
             await asyncio.gather(*stops, return_exceptions=True)
 
 
-def _strict_note(exact_rows: int) -> str:
+def _strict_note(exact_rows: int, truncate_note: str) -> str:
+    if exact_rows == 1 and truncate_note != ONLY_SINGLE:
+        return f"Strict: nothing is drafted: {truncate_note}."
     if exact_rows == 1:
-        return (
-            f"Strict: here only one-token passes are exact, so nothing is drafted.{'' if exact_library() else _BUILD}"
-        )
+        return f"Strict: {ONLY_SINGLE}, so nothing is drafted.{'' if exact_library() else _BUILD}"
     return f"Strict: passes of up to {exact_rows} tokens are exact here."
 
 

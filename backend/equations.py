@@ -5,6 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
+LONGEST = 16
+"""Longest automatic draft."""
+
 
 def expected_tokens(alpha: float, k: int) -> float:
     """Eq. (1): tokens per pass for acceptance rate ``alpha`` and draft length ``k``."""

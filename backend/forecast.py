@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.equations import ms_per_token
+from backend.equations import LONGEST, ms_per_token
 from backend.protocol import CostTable
-
-LONGEST = 16
 
 
 @dataclass(frozen=True, slots=True)

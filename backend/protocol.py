@@ -271,6 +271,9 @@ class Delta:
     rounds: tuple[RoundRecord, ...] = ()
 
 
+ONLY_SINGLE = "here only one-token passes give plain decoding's text to the bit"
+"""A strict target's ``truncate_note`` where nothing larger is exact."""
+
 FinishReason = Literal["stop", "length", "cancelled"]
 
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from backend.bench.report import ALL, baseline, compare
 from backend.bench.runner import Run, new_job
 from backend.client import EngineClient
+from backend.equations import LONGEST
 from backend.protocol import CostTable, Judged, Message
-
-_LONGEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,12 @@ def bound(judged: Judged, costs: CostTable) -> Bound:
     """
     assert costs.draft_step is not None, "a loaded draft has been measured"
     n = len(judged.hits)
-    passes = [costs.at(k + 1) for k in range(_LONGEST + 1)]
+    passes = [costs.at(k + 1) for k in range(LONGEST + 1)]
     best = [0.0] * (n + 1)
     drafted = 0
     for i in range(n - 1, 0, -1):  # tokens that are out already; the first came with the prompt
         drafted = drafted + 1 if judged.hits[i] == "1" else 0
-        most = min(_LONGEST, n - i - 1)
+        most = min(LONGEST, n - i - 1)
         ways = [passes[0] + best[i + 1]]
         ways += [passes[k] + best[i + k + 1] for k in range(1, min(judged.copies[i], most) + 1)]
         ways += [passes[k] + k * costs.draft_step + best[i + k + 1] for k in range(1, min(drafted, most) + 1)]

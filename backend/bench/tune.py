@@ -14,8 +14,9 @@ from uuid import uuid4
 
 from backend.chats import Reply, kept_replies
 from backend.client import EngineClient
+from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
-from backend.forecast import LONGEST, Forecast, forecast
+from backend.forecast import Forecast, forecast
 from backend.protocol import CostTable, DraftRequest, ModelInfo, State
 
 CHAT_TOKENS = 2000

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backend.engine.generation import Generation, copy_timings
+from backend.engine.reply import budget_for, prepare, read_prompt
 from backend.protocol import (
     Comparison,
     Delta,
     Difference,
-    Finished,
     ReplyEvent,
     ReplyRequest,
     Side,
@@ -55,18 +55,23 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
         EngineError: CANCELLED, or what a reply raises.
     """
     prompt = pair.target.template.prompt_tokens(request.messages, request.template_kwargs)
-    budget = min(pair.budget(prompt, request), request.max_tokens or _DEFAULT_TOKENS)
+    budget = min(budget_for(pair, prompt, request), request.max_tokens or _DEFAULT_TOKENS)
     wanted = (request.speculation or pair.speculation).model_copy(update={"enabled": True})
     shared = Timings()
     if not request.reuse_cache:
         pair.forget()
-    reading: Generator[ReplyEvent, None, np.ndarray] = pair.read_prompt(prompt, shared)
+    reading: Generator[ReplyEvent, None, np.ndarray] = read_prompt(pair, prompt, shared)
     rows = yield from _tagged(reading)
     row = rows[-1].copy()
     shared.request_ms = shared.prompt_ms
 
     main = pair.target.context.sequence()
-    interleaved = pair.target.context.n_seq > _OTHER and len(prompt) + 2 * budget + 1 <= pair.target.context.n_ctx
+    context = pair.target.context
+    interleaved = (
+        context.n_seq > _OTHER
+        and context.exact_rows is None  # in strict mode: another place in the cache sums in another order
+        and len(prompt) + 2 * budget + 1 <= context.n_ctx
+    )
     said: dict[Side, _Transcript] = {"plain": _Transcript(), "speculation": _Transcript()}
     seed = request.sampling.seed
     runs: dict[Side, Generation] = {}
@@ -75,7 +80,7 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
         nonlocal seed
         sequence = main.fork(_OTHER) if interleaved and side == "plain" else main
         settings = wanted.model_copy(update={"enabled": side == "speculation"})
-        runs[side] = pair.generation(request, sequence, prompt, budget, copy_timings(shared), settings, seed)
+        runs[side] = prepare(pair, request, sequence, prompt, budget, copy_timings(shared), settings, seed)
         seed = runs[side].seed
         if side == "plain":  # its sources would cut the draft's memory back to where the plain side is
             runs[side].rounds.sources.clear()
@@ -186,8 +191,3 @@ def _why(at: int, plain: _Transcript, other: _Transcript, margin_a: float, margi
         f"Unexplained: the first choice led by {margin_a:.3g} in one pass and by {margin_b:.3g} in the other, too much "
         "for rounding. Please report this."
     )
-
-
-def nothing_said(timings: Timings, start: int, tokenizer: str) -> Finished:
-    """The end of a reply that was cancelled while its prompt was being read."""
-    return Finished("cancelled", timings, 0, start, (), tokenizer)

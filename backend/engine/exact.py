@@ -15,10 +15,11 @@ import numpy as np
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Sequence
 from backend.engine.load import LoadedModel
+from backend.equations import LONGEST
 from backend.sampling.chain import Row
 
 _TOKENS = 48
-_LARGEST = 16
+_LARGEST = LONGEST
 _LENGTHS = (16, 640)
 """Tokens held before: a short context, and one in which attention over the cache may be split."""
 
@@ -32,7 +33,7 @@ def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: Canc
     context = model.context
     sequence = context.sequence()
     context.abort_on(flag)
-    most = min(_LARGEST, sequence.max_rows)
+    most = most_tried(model)
     if most == 1:
         return 1  # nothing larger can be rolled back
     lengths = _lengths(model)
@@ -47,6 +48,11 @@ def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: Canc
     finally:
         sequence.clear()
     return most
+
+
+def most_tried(model: LoadedModel) -> int:
+    """The largest size that :func:`exact_rows` tries: as far as can be rolled back, which may depend on free memory."""
+    return min(_LARGEST, model.context.sequence().max_rows)
 
 
 def exact_to(model: LoadedModel) -> int:

@@ -181,9 +181,10 @@ class Generation:
         self.timings.discarded += dropped
         # a token that straddles a stop string is cut from memory too: its bytes are not the reply's
         del history[self.start + self._text.kept :]
-        self._cut_memory(len(history))
+        # plain decoding leaves the last token unread: the next turn starts from the same memory with and without drafts
+        self._cut_memory(len(history) - 1)
         for source in self.rounds.sources:
-            source.truncate(len(history))
+            source.truncate(len(history) - 1)
         return "".join(pieces), tuple(tokens)
 
     def _cut_memory(self, n: int) -> None:

@@ -11,7 +11,7 @@ import ctypes
 
 import llama_cpp
 
-from backend.speculation.policy import LONGEST
+from backend.equations import LONGEST
 
 _PARTIAL = 1
 """LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY: the recurrent part alone; attention's cells can simply be cut off."""

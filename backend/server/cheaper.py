@@ -121,6 +121,9 @@ class Cheaper:
                 raise
             log.warning("no copy of the draft: %s", error)
             self.say(f"the draft is used as it is, without a {COPY_TYPE} copy: {error.message}")
+        except BaseException:
+            self.say("")  # a fault must not go on "making a copy" for ever
+            raise
 
     # -- inside
 
@@ -177,17 +180,22 @@ class Cheaper:
             if copy is None:
                 return
             try:
-                self.say(self._tried(pair, copy, file, options, job).sentence)
+                self.say(self._tried(pair, draft, copy, file, options, job).sentence)
             finally:
                 if pair.draft is not copy:
                     copy.close()
 
-    def _tried(self, pair: Pair, copy: DraftModel, file: Path, options: LoadOptions, job: Job) -> Choice:
+    def _tried(
+        self, pair: Pair, draft: DraftModel, copy: DraftModel, file: Path, options: LoadOptions, job: Job
+    ) -> Choice:
         """What came of the trial on the engine thread; on return that thread is done with the copy."""
         outcome: list[Choice | EngineError] = []
 
         def work(trial: Job) -> None:
             try:
+                pair.take_offers()
+                if pair.draft is not draft:  # only here it stays what it is
+                    return
                 outcome.append(self._rig.try_copy(pair, copy, file, options, trial.flag))
             except EngineError as error:
                 outcome.append(error)

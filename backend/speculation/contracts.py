@@ -98,6 +98,10 @@ class Source(Protocol):
 
     name: str
 
+    @property
+    def may_follow(self) -> bool:
+        """Whether :meth:`follow` can teach it anything."""
+
     def begin(self, history: Sequence[int]) -> None:
         """A new reply starts; ``history`` is its rendered prompt."""
 

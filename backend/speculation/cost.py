@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from backend.equations import between
 
@@ -17,6 +17,8 @@ _RECENT = 9
 """Passes per size that the median looks at: few enough to follow drifting memory bandwidth."""
 _FIRST_BUCKET = 512
 """Context lengths up to here share a table; each further bucket is twice as long as the one before it."""
+_STAY = 0.75
+"""Of a bucket's length, below which the one above it is left."""
 _SURE = 3
 _SAME = 0.01
 """A median that moved by less than this share has not moved."""
@@ -35,12 +37,14 @@ class PassCosts:
         self._tables: dict[int, _Table] = {0: _Table()}
         self._bucket = 0
         self._now = self._tables[0]
+        self._restored: set[int] = set()
+        """Buckets with figures of an earlier run, while nothing was measured in this one."""
 
     def enter(self, length: int) -> bool:
         """The context holds ``length`` tokens now. True where what a pass costs there has yet to be measured."""
         bucket = max(0, (max(length, 1) - 1).bit_length() - (_FIRST_BUCKET - 1).bit_length())
-        if bucket == self._bucket:
-            return False
+        if bucket == self._bucket or (bucket == self._bucket - 1 and length > _STAY * (_FIRST_BUCKET << bucket)):
+            return False  # two replies that take turns at a border (compare) stay on one side of it
         left, self._bucket = self._now, bucket
         if bucket not in self._tables:
             self._tables[bucket] = left.borrowed()
@@ -50,12 +54,18 @@ class PassCosts:
 
     def observe(self, n: int, ms: float) -> None:
         """Record that a pass over ``n`` tokens took ``ms``."""
+        before = self._now.unit
         self._now.observe(n, ms)
+        if n == 1 and self._restored:  # the others are of the same earlier run: what one drifted by, they did
+            if self._bucket in self._restored:
+                for bucket in self._restored - {self._bucket}:
+                    self._tables[bucket].scale(self._now.unit / before)
+            self._restored = set()
 
     @property
     def known(self) -> bool:
         """Whether anything was measured."""
-        return bool(self._now.sizes)
+        return self._now.any
 
     @property
     def measured(self) -> list[int]:
@@ -81,7 +91,8 @@ class PassCosts:
 
     def table(self) -> dict[int, float]:
         """The sizes that the costs are interpolated between, and their costs."""
-        return {n: self._now.at(n) for n in self._now.sizes}
+        now = self._now
+        return {n: now.at(n) for n in now.sizes}
 
     def to_json(self) -> dict[str, Any]:
         """What :meth:`restore` takes."""
@@ -94,7 +105,16 @@ class PassCosts:
                 table = _Table.restored(value)
                 if table is not None and name in _BUCKETS:
                     self._tables[_BUCKETS[name]] = table
+                    self._restored.add(_BUCKETS[name])
             self._now = self._tables[self._bucket]
+
+
+class _Bounded(NamedTuple):
+    """Ratios as they can be (see :meth:`_Table._bound`), and what they were made from."""
+
+    of: dict[int, float]
+    ratio: dict[int, float]
+    sizes: list[int]
 
 
 class _Table:
@@ -102,84 +122,90 @@ class _Table:
 
     Larger sizes are kept as multiples of a one-token pass: memory bandwidth drifts by a third within minutes and takes
     all sizes with it, so a size not seen for a while follows the one-token passes that are.
+
+    One thread observes; another may ask meanwhile. So what is asked for is never changed, only replaced.
     """
 
     def __init__(self) -> None:
         self._single: deque[float] = deque(maxlen=_RECENT)
         self._seen: dict[int, deque[float]] = {}
         self._ratio: dict[int, float] = {}
-        self._at: dict[int, float] = {}
-        """The ratios as they can be (see :meth:`_bound`); empty after an observation, until they are asked for."""
-        self._unit = 1.0
+        self._bounded = _Bounded(self._ratio, {}, [])
+        self.unit = 1.0
+        """Milliseconds of a one-token pass."""
         self._stale = False
         """Whether the unit is of other circumstances: sizes are not measured against it."""
-        self.sizes: list[int] = []
+
+    @property
+    def any(self) -> bool:
+        return bool(self._ratio)
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted(self._ratio)
 
     @property
     def measured(self) -> list[int]:
-        return sorted(n for n in self.sizes if (self._seen.get(n) if n > 1 else self._single))
+        return [n for n in self.sizes if (self._seen.get(n) if n > 1 else self._single)]
 
     def borrowed(self) -> _Table:
         """The same figures, none of them measured here."""
         other = _Table()
-        other._unit, other._ratio, other._stale = self._unit, dict(self._ratio), True
-        other.sizes = list(self.sizes)
+        other.unit, other._ratio, other._stale = self.unit, self._ratio, True
         return other
+
+    def scale(self, factor: float) -> None:
+        """The machine is that much slower than when this was measured."""
+        self.unit *= factor
 
     def observe(self, n: int, ms: float) -> None:
         if n == 1:
             self._single.append(ms)
             unit = _median(self._single)
             if 1 not in self._ratio:  # what was seen before was in plain milliseconds
-                self._ratio = {size: ratio / unit for size, ratio in self._ratio.items()}
                 self._seen = {size: deque((r / unit for r in seen), _RECENT) for size, seen in self._seen.items()}
-                self._note(1, 1.0)
-            self._unit, self._stale = unit, False
+                self._ratio = {1: 1.0} | {size: ratio / unit for size, ratio in self._ratio.items()}
+            self.unit, self._stale = unit, False
         elif not self._stale or n not in self._ratio:
             seen = self._seen.get(n)
             if seen is None:
                 seen = self._seen[n] = deque(maxlen=_RECENT)
-            seen.append(ms / self._unit)
-            self._note(n, _median(seen), sure=len(seen) > _SURE)
-
-    def _note(self, n: int, ratio: float, sure: bool = True) -> None:
-        known = self._ratio.get(n)
-        if known is None:
-            self.sizes = sorted([*self._ratio, n])
-        elif sure and abs(ratio - known) < _SAME * known:
-            return
-        self._ratio[n] = ratio
-        self._at.clear()
+            seen.append(ms / self.unit)
+            ratio, known = _median(seen), self._ratio.get(n)
+            if known is None or len(seen) <= _SURE or abs(ratio - known) >= _SAME * known:
+                self._ratio = self._ratio | {n: ratio}
 
     def settle(self) -> None:
         self._stale = True
         if self._single:
-            self._single = deque([self._unit], _RECENT)
+            self._single = deque([self.unit], _RECENT)
 
     def at(self, n: int) -> float:
-        if n == 1 and 1 in self._ratio:
-            return self._unit
-        if not self._at:
-            self._bound()
-        ratio = self._at.get(n)
-        return self._unit * (between(self._at, self.sizes, n) if ratio is None else ratio)
+        bounded, ratio = self._bounded, self._ratio
+        if n == 1 and 1 in ratio:
+            return self.unit
+        if bounded.of is not ratio:
+            bounded = self._bounded = self._bound(ratio)
+        known = bounded.ratio.get(n)
+        return self.unit * (between(bounded.ratio, bounded.sizes, n) if known is None else known)
 
-    def _bound(self) -> None:
+    def _bound(self, ratio: dict[int, float]) -> _Bounded:
         """One slow pass must not mark a size as dear for good: a size that is never chosen is never measured again.
 
         So until it was seen a few times, a size costs no more than a larger one, nor than its tokens in smaller passes.
         After that it may: kernels change with the size, and some cliffs go down.
         """
-        unsure = [n for n in self.sizes if n > 1 and len(self._seen.get(n, ())) < _SURE]
-        self._at = dict(self._ratio)
+        sizes, at = sorted(ratio), dict(ratio)
+        unsure = [n for n in sizes if n > 1 and len(self._seen.get(n, ())) < _SURE]
         for n in reversed(unsure):
-            self._at[n] = min(self._at[n], *(self._at[m] for m in self.sizes if m > n), math.inf)
+            at[n] = min(at[n], *(at[m] for m in sizes if m > n), math.inf)
         for n in unsure:
-            split = (self._at[m] * math.ceil(n / m) for m in self.sizes if m < n)
-            self._at[n] = min(self._at[n], *split, math.inf)
+            split = (at[m] * math.ceil(n / m) for m in sizes if m < n)
+            at[n] = min(at[n], *split, math.inf)
+        return _Bounded(ratio, at, sizes)
 
     def to_json(self) -> dict[str, Any]:
-        return {"unit": self._unit, "ratio": {str(n): self.at(n) / self._unit for n in self.sizes}}
+        return {"unit": self.unit, "ratio": {str(n): self.at(n) / self.unit for n in self.sizes}}
 
     @classmethod
     def restored(cls, stored: object) -> _Table | None:
@@ -193,8 +219,7 @@ class _Table:
         if ratio.get(1) != 1.0 or min(ratio) < 1 or not all(math.isfinite(v) and v > 0 for v in values):
             return None
         table = cls()
-        table._unit, table._ratio, table._stale = unit, ratio, True
-        table.sizes = sorted(ratio)
+        table.unit, table._ratio, table._stale = unit, ratio, True
         return table
 
 

@@ -11,19 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from backend.equations import LONGEST
 from backend.protocol import Speculation
 from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Source
 from backend.speculation.cost import PassCosts
 
-LONGEST = 16
-"""Longest automatic draft."""
 LAST_TOKEN = "last token"
 """Reason of a round that only one token may come of; it says nothing about the reply before it."""
 _READING = "the draft is reading what it has not seen"
 _PAUSED = "drafts paused: they would cost more than they save"
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
-_PROBE_SHARE = 0.02
 _SO_FAR = 4
 """Plain tokens that a reply's own pace begins with."""
 _CERTAIN = 2.0
@@ -92,6 +90,14 @@ class Policy:
 
     def plan(self, history: Sequence[int], sources: Sequence[Source], room: int) -> Plan:
         """The next round, with at most ``room`` draft tokens."""
+        plan = self._plan(history, sources, room)
+        self._drafted = plan.source is not None and plan.source.name == "draft"
+        self._speculated = self._speculated + 1 if plan.source else 0
+        if plan.source is None:
+            self._measuring, self._unmeasured = max(0, self._measuring - 1), max(0, self._unmeasured - 1)
+        return plan
+
+    def _plan(self, history: Sequence[int], sources: Sequence[Source], room: int) -> Plan:
         settings = self._settings()
         if not settings.enabled:
             return Plan(None, 0, reason="speculation is off")
@@ -104,16 +110,10 @@ class Policy:
             return Plan(None, 0, reason=LAST_TOKEN)
         self._recheck()
         if self._measuring or (settings.length == "auto" and not self._target.known):
-            plan = Plan(None, 0, reason="measuring a plain pass")
-        elif settings.length != "auto":
-            plan = self._fixed(history, wanted, min(settings.length, room), settings.source)
-        else:
-            plan = self._automatic(history, wanted, min(LONGEST, room), settings.source)
-        self._drafted = plan.source is not None and plan.source.name == "draft"
-        self._speculated = self._speculated + 1 if plan.source else 0
-        if plan.source is None:
-            self._measuring, self._unmeasured = max(0, self._measuring - 1), max(0, self._unmeasured - 1)
-        return plan
+            return Plan(None, 0, reason="measuring a plain pass")
+        if settings.length != "auto":
+            return self._fixed(history, wanted, min(settings.length, room), settings.source)
+        return self._automatic(history, wanted, min(LONGEST, room), settings.source)
 
     def unmeasured(self) -> None:
         """What a plain pass costs was measured in other circumstances: measure it again soon."""
@@ -225,6 +225,8 @@ class Policy:
     def _to_follow(self, history: Sequence[int], sources: Sequence[Source]) -> Source | None:
         """A draft that is left aside is asked about the text now and then, to see whether it would pay again."""
         for source in sources:
+            if not source.may_follow:
+                continue
             unseen = source.unseen(history)
             caught_up = unseen <= LAG or len(history) - unseen < self._start  # or has yet to read the prompt
             if not caught_up and source.expect(history, 1) and self._budget >= (cost := source.cost(1, LAG)):

@@ -32,6 +32,6 @@ class Foretold(TableModel):
         row[right] = 10.0
         return row
 
-    def as_sources(self, rule: Any, learner: Any) -> list[Any]:
-        """In place of ``Pair._sources``: this model alone."""
+    def as_sources(self, pair: Any, rule: Any, learner: Any) -> list[Any]:
+        """In place of ``reply.sources_of``: this model alone."""
         return [DraftModel(self, rule, self.n_vocab, (), MarginLogistic(), PassCosts())]

@@ -14,6 +14,7 @@ from backend.engine.context import Sequence
 from backend.engine.learner import Learner
 from backend.engine.load import LoadedModel
 from backend.engine.pair import Pair
+from backend.engine.reply import sources_of
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Comparison, Message, Sampling, Speculation
 from backend.sampling.chain import Chain
@@ -258,7 +259,7 @@ def test_a_paused_recurrent_draft_follows_the_text_in_few_passes(tiny_dir: Path)
     with pair(target, draft, **EXACTLY) as both:
         assert both.draft is not None
         source = next(
-            s for s in both._sources(make_rule(Chain(GREEDY), "coupled", 0, 1), Learner(both.target.vocab))[1:]
+            s for s in sources_of(both, make_rule(Chain(GREEDY), "coupled", 0, 1), Learner(both.target.vocab))[1:]
         )
         history = [5 + i * 7 % 300 for i in range(50)]
         source.begin(history)

@@ -81,7 +81,7 @@ def test_a_benchmark_neither_uses_nor_changes_what_the_person_taught(tiny_files:
         assert learnt_of(both) == taught
         assert both._learners["a"].margins(RULE).to_json() == taught[0], "the same reply teaches the same, from nothing"
         for i in range(200):
-            both._learner(str(i))
+            both.learner(str(i))
         assert len(both._learners) < 100
         assert learnt_of(both) == taught
 

@@ -11,6 +11,7 @@ from typing import Any
 import llama_cpp
 import pytest
 
+from backend.engine import reply as reply_module
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.context import Sequence as TokenSequence
@@ -209,7 +210,7 @@ def test_the_draft_only_ever_costs_time(smol: Pair, kind: str, length: int, monk
     plain = say(smol, COUNT, speculation=OFF, max_tokens=60)
     adversary = Foretold(kind, plain.ids, plain.end.start, smol.target.context.n_vocab)
 
-    monkeypatch.setattr(smol, "_sources", adversary.as_sources)
+    monkeypatch.setattr(reply_module, "sources_of", adversary.as_sources)
     reply = say(smol, COUNT, speculation=Speculation(source="draft", length=length), max_tokens=60)
     same_up_to_near_ties(plain, reply)
     timings = reply.end.timings

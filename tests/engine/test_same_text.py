@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from backend.engine import reply as reply_module
 from backend.engine.pair import Pair
 from backend.protocol import Sampling, Speculation
 from backend.speculation.verify import Greedy, Verdict
@@ -84,7 +85,7 @@ def test_negative_control_a_rule_that_believes_its_draft_fails(smollm2: Path, mo
         sure = int(np.argmax(plain.margins[1:16])) + 1  # in the first draft
         told = [token + (i == sure) for i, token in enumerate(plain.ids)]
         draft = Foretold("right", told, plain.end.start, both.target.context.n_vocab)
-        monkeypatch.setattr(both, "_sources", draft.as_sources)
+        monkeypatch.setattr(reply_module, "sources_of", draft.as_sources)
         wanted = Speculation(source="draft", length=16)
         explained(plain, say(both, COUNT, speculation=wanted, max_tokens=40, reuse_cache=False), 0.0)
         monkeypatch.setattr(Greedy, "judge", judge)

@@ -42,6 +42,8 @@ class Adversary:
     def read(self, history: Sequence[int], end: int) -> int:
         return 0
 
+    may_follow = True
+
     def follow(self, history: Sequence[int]) -> None: ...
 
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:

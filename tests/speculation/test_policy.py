@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.equations import expected_tokens, ms_per_token
+from backend.equations import LONGEST, expected_tokens, ms_per_token
 from backend.protocol import Sampling, Speculation
 from backend.speculation.contracts import LAG, GoOn, Proposal
 from backend.speculation.cost import PassCosts
-from backend.speculation.policy import LONGEST, Policy
+from backend.speculation.policy import Policy
 from backend.speculation.round import Rounds
 from tests.speculation.loop import costs, make, run
 from tests.speculation.tables import MixedDraft, TableModel
@@ -142,7 +144,41 @@ def test_costs_of_an_earlier_run_hold_until_something_is_measured() -> None:
         new.observe(1, 20)
     assert new.table() == pytest.approx({1: 20, 4: 40, 16: 80})
     new.enter(5000)
-    assert new.at(4) == pytest.approx(35)
+    assert new.at(4) == pytest.approx(70), "the machine is half as fast as it was, in long contexts too"
+
+
+def test_two_replies_at_a_border_stay_on_one_side_of_it() -> None:
+    """Compare's two sides take turns, one some tokens ahead: their passes must not unsettle each other's costs."""
+    table = costs(n1=10)
+    assert table.enter(515)
+    assert not any(table.enter(length) for length in (505, 520, 510, 530, 400))
+    assert table.enter(380)
+
+
+def test_costs_can_be_asked_for_while_passes_are_observed() -> None:
+    """The engine thread observes, the server's thread shows the table up to ten times a second."""
+    table, asked, over = costs(n1=10), 0, threading.Event()
+
+    def observe() -> None:
+        random = np.random.default_rng(0)
+        for _ in range(20_000):
+            table.observe(int(random.integers(1, 17)), float(random.uniform(5, 50)))
+        over.set()
+
+    observing = threading.Thread(target=observe)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        observing.start()
+        while not over.is_set():
+            shown = table.table()
+            assert shown[1] > 0
+            assert all(table.at(n) > 0 for n in range(1, 20))
+            asked += 1
+    finally:
+        sys.setswitchinterval(before)
+        observing.join()
+    assert asked > 10
 
 
 @pytest.mark.parametrize(
@@ -213,6 +249,8 @@ class Stated:
 
     def read(self, history: Sequence[int], end: int) -> int:
         return 0
+
+    may_follow = True
 
     def follow(self, history: Sequence[int]) -> None: ...
 
@@ -386,6 +424,10 @@ def test_a_draft_left_aside_is_asked_now_and_then_within_its_share_of_time() -> 
     chooser.spent(1e5, 0.0, 1)
     unread = Stated("draft", [0.3] * 16, step, 95)
     assert chooser.plan(history, [unread], 16).following is None, "the prompt is not the target's text"
+    draft.may_follow = False
+    assert chooser.plan(history, [draft], 16).following is None, "it would learn nothing"
+    draft.may_follow = True
+    assert chooser.plan(history, [draft], 16).following is draft
 
 
 SETTINGS = st.builds(

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Sampling, Speculation
+from backend.sampling.chain import Chain
 from backend.speculation.calibration import BucketCounts, MarginLogistic
 from backend.speculation.contracts import LAG
 from backend.speculation.cost import PassCosts
 from backend.speculation.round import Round, Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
 from backend.speculation.sources.lookup import Lookup
+from backend.speculation.verify import make_rule
 from tests.speculation.loop import PLAIN, make, run
 from tests.speculation.tables import MixedDraft, TableModel
 
@@ -284,6 +286,14 @@ def test_a_draft_that_follows_learns_from_each_token_that_came_without_it() -> N
         for _ in range(9):
             source.follow(rounds.history)
         assert draft.length == len(rounds.history) - 1, "never beyond what came"
+
+
+@pytest.mark.parametrize(("rule", "may"), [("coupled", True), ("rejection", False)])
+def test_a_draft_follows_only_where_its_own_token_tells_whether_it_would_have_stood(rule: str, may: bool) -> None:
+    """Under rejection a token stands by p and q together; two equal laws seldom draw the same."""
+    target = TableModel(8, seed=3, order=9)
+    own = make_rule(Chain(Sampling(temperature=1.0)), rule, 0)
+    assert DraftModel(MixedDraft(target, 0.0), own, 8, (), MarginLogistic(), PassCosts()).may_follow is may
 
 
 def test_leads_beyond_all_doubt_do_not_spoil_the_others() -> None:

@@ -57,6 +57,11 @@ class DraftModel:
         self._drawn: list[int] = []
         """Tokens drawn for the last proposal, those not put to the target included."""
 
+    @property
+    def may_follow(self) -> bool:
+        """Not under the rejection rule: how likely a token stands depends on the target's row, which nobody kept."""
+        return self._rule.may_drop
+
     def begin(self, history: Sequence[int]) -> None:
         """Keep the common prefix of what the draft holds and the new prompt."""
         self._calibration.new_text()

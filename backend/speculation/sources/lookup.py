@@ -39,6 +39,11 @@ class Lookup:
         self._found: tuple[int, int, int] | None = None
         """History length, where the copy would begin, and its bucket (-1 = there is no match)."""
 
+    @property
+    def may_follow(self) -> bool:
+        """Every copy is scored anyway."""
+        return False
+
     def begin(self, history: Sequence[int]) -> None:
         """Index ``history``; an index over a prefix of it is kept and extended."""
         self._counts.new_text()
@@ -64,7 +69,7 @@ class Lookup:
         return 0
 
     def follow(self, history: Sequence[int]) -> None:
-        """Every copy is scored anyway."""
+        """Nothing to do: see :attr:`may_follow`."""
 
     def expect(self, history: Sequence[int], k: int) -> list[float]:
         """See :class:`Source`."""

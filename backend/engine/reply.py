@@ -1,0 +1,180 @@
+"""One reply of a pair, from the request to its end; comparing shares the parts.
+
+The prompt is read slice by slice, only what the memory does not hold of it; then round after round, each with the
+settings and the draft of that moment.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from backend.engine.context import Rows
+from backend.engine.context import Sequence as TokenSequence
+from backend.engine.generation import Generation
+from backend.engine.learner import Learner
+from backend.errors import EngineError, ErrorCode
+from backend.protocol import Finished, PromptProgress, ReplyEvent, ReplyRequest, Speculation, Timings
+from backend.sampling.chain import Chain
+from backend.speculation.contracts import Source
+from backend.speculation.policy import Policy
+from backend.speculation.round import Rounds
+from backend.speculation.sources.draft_model import DraftModel, common_prefix
+from backend.speculation.verify import Rule, make_rule
+from backend.text import TextStream
+
+if TYPE_CHECKING:
+    from backend.engine.pair import Pair
+
+
+def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEvent]:
+    """One reply, as events; a cancel ends it with a ``Finished`` like any other end.
+
+    Args:
+        pair: ready for the request.
+        request: what is asked.
+        began: when it came (``time.perf_counter``).
+
+    Raises:
+        EngineError: CONTEXT_FULL when the prompt does not fit, or whatever ended the reply.
+    """
+    timings = Timings()
+    prompt = pair.target.template.prompt_tokens(request.messages, request.template_kwargs)
+    budget = budget_for(pair, prompt, request)
+    if not request.reuse_cache:
+        pair.forget()
+    try:
+        row = yield from read_prompt(pair, prompt, timings)
+    except EngineError as error:
+        if error.code is not ErrorCode.CANCELLED:
+            raise
+        yield Finished("cancelled", timings, 0, len(prompt), (), pair.target.vocab.digest)
+        return
+    timings.request_ms = 1e3 * (time.perf_counter() - began)
+    pair.forget_why()
+    generation = prepare(pair, request, pair.target.context.sequence(), prompt, budget, timings)
+    yield generation.first(row[-1])
+    while generation.reason is None:
+        _follow_settings(pair, generation, request)
+        try:
+            yield generation.step()
+        except EngineError as error:
+            if error.code is not ErrorCode.CANCELLED:
+                raise
+            yield generation.stop()
+    if generation.reason != "cancelled":
+        pair.learner(request.learner).ended(generation.timings.predicted_n, generation.reason == "length")
+    yield generation.finished(pair.note(generation))
+
+
+def budget_for(pair: Pair, prompt: Sequence[int], request: ReplyRequest) -> int:
+    """Tokens that may be emitted.
+
+    Raises:
+        EngineError: CONTEXT_FULL, saying by how much the prompt is too long.
+    """
+    n_ctx = pair.target.context.n_ctx
+    room = n_ctx - len(prompt)
+    if room < 1:
+        raise EngineError(
+            ErrorCode.CONTEXT_FULL,
+            f"The conversation is {len(prompt):,} tokens long, {1 - room:,} more than fit into the context of "
+            f"{n_ctx:,}. Shorten the message, start a new chat, or load the model with a longer context.",
+            {"tokens": len(prompt), "n_ctx": n_ctx, "over": 1 - room},
+        )
+    return min(room, request.max_tokens or room)
+
+
+def read_prompt(pair: Pair, prompt: list[int], timings: Timings) -> Generator[PromptProgress, None, Rows]:
+    """Read what the target does not hold of ``prompt``, slice by slice; returns the row of its last token."""
+    began = time.perf_counter()
+    sequence = pair.target.context.sequence()
+    kept = sequence.keep(min(common_prefix(sequence.tokens, prompt), len(prompt) - 1))
+    timings.cache_n, timings.prompt_n = kept, len(prompt) - kept
+    row: Rows | None = None
+    size = pair.target.context.n_batch
+    for i in range(kept, len(prompt), size):
+        part = prompt[i : i + size]
+        row = sequence.append(part, 1 if i + size >= len(prompt) else 0)
+        timings.prompt_ms += 1e3 * (time.perf_counter() - began)
+        yield PromptProgress(i + len(part), len(prompt), kept)
+        began = time.perf_counter()
+    assert row is not None
+    sequence.mark()
+    return row
+
+
+def prepare(
+    pair: Pair,
+    request: ReplyRequest,
+    sequence: TokenSequence,
+    prompt: Sequence[int],
+    budget: int,
+    timings: Timings,
+    speculation: Speculation | None = None,
+    seed: int | None = None,
+) -> Generation:
+    """A reply ready to start on ``sequence``, which holds the prompt."""
+    if seed is None:
+        seed = secrets.randbits(53) if request.sampling.seed is None else request.sampling.seed
+    fixed = speculation or request.speculation
+    settings = fixed or pair.speculation
+    rule = make_rule(Chain(request.sampling), _rule_name(pair, settings), seed, len(prompt))
+    learner = pair.learner(request.learner)
+    start = len(prompt)
+    history = list(prompt)
+    policy = Policy(
+        lambda: fixed or pair.speculation,
+        pair.costs,
+        lambda: min(max(0, start + budget - len(history)), learner.rest(len(history) - start)),
+        start,
+    )
+    if pair.target.context.max_rollback == 0 or pair.target.context.exact_rows == 1:
+        policy.blocked = pair.target.info.truncate_note
+    ends = frozenset() if request.ignore_eos else pair.target.vocab.eog
+    sources = sources_of(pair, rule, learner) if settings.enabled else []
+    return Generation(
+        Rounds(sequence, sources, rule, policy, pair.costs, history, ends, budget),
+        pair.target.vocab,
+        TextStream(request.stop),
+        timings,
+        max_tokens=budget,
+        seed=seed,
+        probabilities=request.probabilities,
+        ignore_eos=request.ignore_eos,
+        plain_ms=pair.plain_ms,
+        decode_seconds=pair.decode_seconds,
+        on_round=pair.tell,
+    )
+
+
+def sources_of(pair: Pair, rule: Rule, learner: Learner) -> list[Source]:
+    """Lookup, and the draft where there is one."""
+    sources: list[Source] = [learner.lookup]
+    if pair.draft is not None:
+        sequence = pair.draft.context.sequence()
+        pair.draft.context.abort_on(pair.target.context.flag)
+        n_vocab, ends = pair.target.context.n_vocab, pair.target.vocab.eog
+        sources.append(DraftModel(sequence, rule, n_vocab, ends, learner.margins(rule), pair.draft_costs))
+    return sources
+
+
+def _rule_name(pair: Pair, settings: Speculation) -> str:
+    """In strict mode texts are plain decoding's: the rejection rule keeps their law, not them."""
+    return "coupled" if pair.target.context.exact_rows is not None else settings.rule
+
+
+def _follow_settings(pair: Pair, generation: Generation, request: ReplyRequest) -> None:
+    """Between rounds: another draft, speculation switched on, another rule (each token is exact under either)."""
+    rounds, settings = generation.rounds, request.speculation or pair.speculation
+    switched_on = settings.enabled and not rounds.sources
+    wanted = _rule_name(pair, settings)
+    another = rounds.rule.name not in ("greedy", wanted)
+    if another:
+        rounds.rule = make_rule(Chain(request.sampling), wanted, generation.seed, len(rounds.history))
+    if pair.take_offers() or switched_on or another:
+        rounds.sources[:] = sources_of(pair, rounds.rule, pair.learner(request.learner))
+        for source in rounds.sources:
+            source.begin(rounds.history)

@@ -9,13 +9,17 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message, ModelInfo
 
+FORMAT = 1
+"""Of the window's database, as this module reads it (``desktop.store.schema``)."""
 _REPLIES = """
 SELECT m.* FROM messages m JOIN chats c ON c.id = m.chat
 WHERE c.deleted IS NULL AND m.role = 'assistant' AND m.target = ? AND m.tokenizer = ? AND m.ids IS NOT NULL
@@ -60,14 +64,21 @@ def kept_replies(path: Path, target: ModelInfo, most: int) -> list[Reply]:
     Raises:
         EngineError: FILE_DAMAGED when the database cannot be read.
     """
-    if not path.exists():
+    if not path.is_file():
         return []
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            if (version := int(db.execute("PRAGMA user_version").fetchone()[0])) > FORMAT:
+                raise EngineError(
+                    ErrorCode.FILE_DAMAGED,
+                    f"The chats in {path} were written by a newer version of Tandem (format {version}, this one reads "
+                    f"up to {FORMAT}). Update Tandem.",
+                    {"path": str(path)},
+                )
             db.row_factory = sqlite3.Row
             db.text_factory = lambda raw: raw.decode("utf-8", "replace")
             found = sorted(_newest(db, target, most), key=lambda one: one[0])
-    except sqlite3.Error as error:
+    except (sqlite3.Error, IndexError) as error:  # IndexError: a column is not there
         why = f"The chats in {path} could not be read ({error})."
         raise EngineError(ErrorCode.FILE_DAMAGED, why, {"path": str(path)}) from error
     return [reply for _, reply in found]
@@ -77,22 +88,32 @@ def _newest(db: sqlite3.Connection, target: ModelInfo, most: int) -> Iterator[tu
     """The replies with their places, the newest first."""
     chats: dict[int, dict[int, sqlite3.Row]] = {}
     for row in db.execute(_REPLIES, (target.id, target.tokenizer)):
-        ids = _ids(row["ids"])
-        if len(ids) < 2 or (row["start"] or 0) + len(ids) > target.n_ctx:  # the first token comes with the prompt
-            continue
         chat = row["chat"]
         if chat not in chats:
             rows = db.execute("SELECT * FROM messages WHERE chat = ?", (chat,))
             chats[chat] = {m["id"]: m for m in rows}
-        made_with = _object(row["settings"])
-        asked = as_asked(_before(chats[chat], row), str(made_with.get("system_prompt") or ""))
-        if asked:
-            switches = _object(made_with.get("template_kwargs"))
-            known = {name: value for name, value in switches.items() if name in target.template_variables}
-            yield (chat, row["id"]), Reply(tuple(asked), ids[:most], known)
-            most -= len(ids)
+        try:
+            reply = _reply(row, chats[chat], target)
+        except (ValidationError, TypeError, ValueError, ArithmeticError):  # a damaged row costs what is damaged in it
+            continue
+        if reply is not None:
+            yield (chat, row["id"]), replace(reply, ids=reply.ids[:most])
+            most -= len(reply.ids)
         if most < 2:
             return
+
+
+def _reply(row: sqlite3.Row, chat: dict[int, sqlite3.Row], target: ModelInfo) -> Reply | None:
+    ids = _ids(row["ids"])
+    if len(ids) < 2 or max(ids) >= target.n_vocab:  # the first token comes with the prompt
+        return None
+    if int(row["start"] or 0) + len(ids) > target.n_ctx:
+        return None
+    made_with = _object(row["settings"])
+    asked = as_asked(_before(chat, row), str(made_with.get("system_prompt") or ""))
+    switches = _object(made_with.get("template_kwargs"))
+    known = {name: value for name, value in switches.items() if name in target.template_variables}
+    return Reply(tuple(asked), ids, known) if asked else None
 
 
 def _before(messages: dict[int, sqlite3.Row], reply: sqlite3.Row) -> list[Message]:
@@ -110,9 +131,9 @@ def _before(messages: dict[int, sqlite3.Row], reply: sqlite3.Row) -> list[Messag
 def _ids(text: str | None) -> tuple[int, ...]:
     try:
         value = json.loads(text or "[]")
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         return ()
-    whole = isinstance(value, list) and all(isinstance(item, int) and item >= 0 for item in value)
+    whole = isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
     return tuple(value) if whole else ()
 
 

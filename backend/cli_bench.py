@@ -14,17 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from backend.bench.clairvoyant import Bound, Reached, bound_of, reached
-from backend.bench.modes import parse_modes
+from backend.bench.modes import Mode, parse_modes
 from backend.bench.peers import Peer, parse_peer
 from backend.bench.report import Divergence, divergences, summarise, table
 from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
 from backend.bench.sweep import Best, best_fixed, sweep_modes
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.cli import complain, version
-from backend.cli_pair import add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
 from backend.cli_session import Session
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
+from backend.outputs import checked, write_whole
 from backend.protocol import CostTable, Sampling, State
 from backend.wire import to_bytes
 
@@ -82,11 +83,16 @@ def run(args: argparse.Namespace) -> int:
     names = [mode.name for mode in modes] + [peer.name for peer in peers]
     if len(set(names)) < len(names):
         raise EngineError(ErrorCode.BAD_REQUEST, "A peer has the name of another mode; give each a name of its own.")
-    for path in (args.json, args.html):
-        if path is not None:
-            _check_writable(path)
     for note in choice.notes:
         complain(note)
+    outputs = [path for path in (args.json, args.html) if path is not None]
+    with checked(outputs, [] if args.workload else [args.prompts]):
+        return _run(args, prompts, choice, modes, peers)
+
+
+def _run(
+    args: argparse.Namespace, prompts: Sequence[Prompt], choice: PairChoice, modes: Sequence[Mode], peers: list[Peer]
+) -> int:
     sampling = Sampling(temperature=args.temperature, seed=args.seed)
     runs: list[Run] = []
     bounded: list[tuple[Run, Bound]] = []
@@ -108,13 +114,13 @@ def run(args: argparse.Namespace) -> int:
 def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds: Sequence[Reached]) -> None:
     """Write and show what was measured; first the file, as a closed pipe may end the showing."""
     try:
-        if args.json is not None:
-            _write(args.json, to_bytes(_report(args, state, runs, bounds)))
+        if args.json is not None and runs:  # else what an earlier run left there stays
+            write_whole(args.json, to_bytes(_report(args, state, runs, bounds)))
         if args.html is not None and runs:
             from backend.bench.html import page  # matplotlib takes a second to import
 
             costs = (state.cost or CostTable()).target
-            _write(args.html, page(runs, _facts(args, state), costs, _best(args, runs), bounds).encode())
+            write_whole(args.html, page(runs, _facts(args, state), costs, _best(args, runs), bounds).encode())
     finally:  # a disk that filled up meanwhile must not take the table too
         _show(runs, _best(args, runs), bounds)
 
@@ -144,19 +150,6 @@ def _facts(args: argparse.Namespace, state: State) -> dict[str, object]:
         "Tandem": version(),
         "Measured": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
     }
-
-
-def _write(path: Path, report: bytes) -> None:
-    """The report, whole or not at all (a device or a pipe gets it as it is)."""
-    part = path.with_name(f".{path.name}.part") if path.is_file() else path
-    try:
-        part.write_bytes(report)
-        if part != path:
-            part.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink() if part != path else None
-        raise _not_writable(path, error) from error
 
 
 async def _measure(
@@ -268,23 +261,6 @@ def _limited(prompts: Sequence[Prompt], limit: int | None) -> list[Prompt]:
         if limit is None or len(group) < limit:
             group.append(prompt)
     return [prompt for prompt in prompts if prompt in kept[prompt.category]]
-
-
-def _check_writable(path: Path) -> None:
-    """Before minutes of measuring, not after them."""
-    try:
-        with path.open("a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise _not_writable(path, error) from error
-
-
-def _not_writable(path: Path, error: OSError) -> EngineError:
-    return EngineError(
-        ErrorCode.NOT_WRITABLE,
-        f"The file {path} cannot be written ({error.strerror}); choose another place.",
-        {"path": str(path)},
-    )
 
 
 def _progress(text: str) -> None:

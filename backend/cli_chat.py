@@ -95,14 +95,22 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(session: Session, settings: Settings, prompt: str, as_json: State | None) -> int:
-    write = _silent if as_json else show
-    text, end = ask(session, settings.request([Message(role="user", content=prompt)]), write)
+    written = ""
+
+    def write(text: str) -> None:
+        nonlocal written
+        written = text or written
+        (_silent if as_json else show)(text)
+
+    try:
+        text, end = ask(session, settings.request([Message(role="user", content=prompt)]), write)
+    finally:  # also before an error's sentence
+        if written and not as_json and not written.endswith("\n"):
+            print()
+        sys.stdout.flush()
     if as_json:
         print(json.dumps(_record(text, end, settings, as_json), ensure_ascii=False))
     else:
-        if text and not text.endswith("\n"):
-            print()
-        sys.stdout.flush()
         print(status_line(end), file=sys.stderr)
     return _INTERRUPTED if end.reason == "cancelled" else 0
 

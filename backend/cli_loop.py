@@ -102,9 +102,8 @@ class Loop:
 
         try:
             if self._lost:
-                self._session.restart()
-                self._state, self._lost = self._session.load(self._request), False
-            text, end = ask(self._session, self._settings.request(self._history), write)
+                self._restart()
+            text, end = self._answered(write, said)
         except EngineError as error:
             print()
             if said:
@@ -120,6 +119,23 @@ class Loop:
             self._history.append(Message(role="assistant", content=text, x_ids=ids, x_tokenizer=tokenizer))
         elif end.reason == "cancelled":
             self._history = before
+
+    def _answered(self, write: Callable[[str], None], said: list[str]) -> tuple[str, Finished]:
+        """The reply; an engine that was found dead before its first word is started again, once."""
+        try:
+            return ask(self._session, self._settings.request(self._history), write)
+        except EngineError as error:
+            if error.code is not ErrorCode.WORKER_GONE or said:
+                raise
+            _note(error.message)
+            _note("The engine starts again, and your message is asked once more.")
+        self._restart()
+        return ask(self._session, self._settings.request(self._history), write)
+
+    def _restart(self) -> None:
+        self._lost = True  # until it is loaded, whatever comes between
+        self._session.restart()
+        self._state, self._lost = self._session.load(self._request), False
 
     def _ask(self, line: str) -> None:
         """Add a question; one without an answer is asked with it, as templates want turns to alternate."""

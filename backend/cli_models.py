@@ -275,6 +275,12 @@ def _remove(args: argparse.Namespace) -> int:
         except EngineError as error:
             complain(error.message)
             failed = 1
+    if _COPIES in args.ids:
+        left = copies.sweep()  # of a worker that was killed while it wrote
+        if left:
+            print(f"{left} leftover {'file' if left == 1 else 'files'} deleted")
+        elif not made:
+            print("There are no copies.")
     return failed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.protocol import LoadProgress, PromptProgress, State
+from backend.protocol import ONLY_SINGLE, LoadProgress, PromptProgress, State
 from desktop.models.engine import Mode
 
 _PHASES = {
@@ -59,8 +59,12 @@ def exact(state: State) -> str:
     return "texts exact" if drafting else ""
 
 
-def _plain_only(state: State) -> bool:
-    return state.exact_rows == 1 and state.speculation.enabled
+def _plain_only(state: State) -> str:
+    """Why nothing is drafted in strict mode; empty where something is."""
+    if state.exact_rows != 1 or not state.speculation.enabled:
+        return ""
+    note = state.target.truncate_note if state.target else ""
+    return _ONLY_SINGLE if note in ("", ONLY_SINGLE) else _sentence(note)
 
 
 def detail(text: str, state: State) -> str:
@@ -80,8 +84,8 @@ def _sentence(text: str) -> str:
 def _generating(state: State, drafted: bool) -> str:
     if not state.speculation.enabled:
         return "Writing plain: speculation is off"
-    if _plain_only(state):
-        return f"Writing plain: {_ONLY_SINGLE}"
+    if why := _plain_only(state):
+        return f"Writing plain: {why}"
     if state.why:
         return _brief(state.why)
     return "Drafting and verifying" if drafted else "Writing"
@@ -92,8 +96,8 @@ def _resting(state: State) -> str:
         return "No model loaded"
     if not state.speculation.enabled:
         return "Ready, speculation is off"
-    if _plain_only(state):
-        return f"Ready, plain: {_ONLY_SINGLE}"
+    if why := _plain_only(state):
+        return f"Ready, plain: {why}"
     if state.draft_note:
         return state.draft_note
     if state.draft is None and state.speculation.source == "draft":

@@ -29,7 +29,8 @@ _PAGE = """\
 <h1>{{ title }}</h1>
 <table>{% for name, value in facts.items() %}<tr><th>{{ name }}</th><td>{{ value }}</td></tr>{% endfor %}</table>
 <p>Ratios are of milliseconds per token against plain decoding in the same interleaved run, with the 95 % interval of a
-bootstrap over pairs of replies. A mode named plain#… is plain decoding once more: its ratio is noise.</p>
+bootstrap over prompts, each with all its repeats. A mode named plain#… is plain decoding once more: its ratio is
+noise.</p>
 <table><tr>{% for cell in head %}<th>{{ cell }}</th>{% endfor %}</tr>
 {% for line in lines %}<tr>{% for cell in line %}<td>{{ cell }}</td>{% endfor %}</tr>
 {% endfor %}</table>

@@ -17,6 +17,11 @@ from backend.client.reply import ReplyReader, reply_body
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import ReplyEvent, ReplyRequest, Sampling
 
+_PATIENCE = 30.0
+"""Seconds that a server may take to name its models."""
+_SILENCE = 600.0
+"""Seconds without a word, after which a peer counts as hung: a long prompt on a slow machine takes minutes."""
+
 
 class Peer:
     """A server that answers the same prompts.
@@ -58,7 +63,7 @@ class Peer:
         if self._ignore_eos:
             body["ignore_eos"] = True
         reader = ReplyReader()
-        async with aclosing(self._http.stream("POST", "/v1/chat/completions", body)) as messages:
+        async with aclosing(self._http.stream("POST", "/v1/chat/completions", body, silence=_SILENCE)) as messages:
             async for message in messages:
                 for event in reader.feed(message.data):
                     yield event
@@ -68,8 +73,9 @@ class Peer:
 
     async def _served(self) -> str:
         if self._model is None:
-            listed = (await self._http.json("GET", "/v1/models")).get("data") or [{}]
-            self._model = str(listed[0].get("id") or "default")
+            listed = (await self._http.json("GET", "/v1/models", patience=_PATIENCE)).get("data")
+            first = listed[0] if isinstance(listed, list) and listed else None
+            self._model = str((first.get("id") if isinstance(first, dict) else "") or "default")
         return self._model
 
 

@@ -60,7 +60,8 @@ async def try_drafts(
 
     Args:
         client: with a loaded target.
-        drafts: ids; one that is loaded already is not loaded again.
+        drafts: ids. Where there are several, the one in use is loaded anew like the others: what its steps cost was
+            learnt from replies, and only what is measured alike can be compared.
         replies: at least one.
     """
     state = await client.state()
@@ -69,7 +70,7 @@ async def try_drafts(
         def at(fraction: float, *, loading: bool = False, draft: str = draft, number: int = number) -> Trying:
             return Trying(draft, number + 1, len(drafts), loading, (number + fraction) / len(drafts))
 
-        if state.draft is None or state.draft.id != draft:
+        if len(drafts) > 1 or state.draft is None or state.draft.id != draft:
             yield at(0, loading=True)
             try:
                 await _load(client, draft)

@@ -69,10 +69,11 @@ class Http:
             raise _error(response)
         return response.is_success
 
-    async def json(self, method: str, path: str, body: Any = None) -> Any:
-        """One request; the answer's object (an empty one for 204)."""
+    async def json(self, method: str, path: str, body: Any = None, *, patience: float | None = None) -> Any:
+        """One request; the answer's object (an empty one for 204). ``patience`` in seconds; None = for ever."""
+        timeout = httpx2.Timeout(_CONNECT, read=patience)
         try:
-            response = await self._open.request(method, path, content=_encode(body), headers=_JSON)
+            response = await self._open.request(method, path, content=_encode(body), headers=_JSON, timeout=timeout)
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error
         if not response.is_success:
@@ -103,7 +104,7 @@ class Http:
                         raise EngineError.from_wire(Message("error", sse.data).json())
                     yield Message(sse.event, sse.data)
         except httpx2.ReadTimeout as error:
-            text = f"The engine has given no sign of life for {silence:g} seconds; restart it."
+            text = f"The engine at {self.base_url} has given no sign of life for {silence:g} seconds; restart it."
             raise EngineError(ErrorCode.WORKER_GONE, text, {"silence": silence}) from error
         except httpx2.HTTPError as error:
             raise self._unreachable(error) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import fields
 from typing import Any, get_args
 
 from backend.client.http import gone
@@ -27,6 +28,8 @@ from backend.protocol import (
 )
 from backend.wire import dump, read
 
+_MOST = 1e9
+"""Of any figure: that many milliseconds are eleven days."""
 _NEUTRAL = {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0}
 
 
@@ -154,12 +157,12 @@ class ReplyReader:
         return text
 
     def _count(self, chunk: dict[str, Any]) -> None:
-        if (timings := read(Timings, chunk.get("timings"))) is not None:
+        if (timings := read(Timings, chunk.get("timings"))) is not None and _can_be(timings):
             self._timings, self._own_timings = timings, False
         usage = chunk.get("usage")
         if self._own_timings and isinstance(usage, dict):
-            self._timings.prompt_n = int(usage.get("prompt_tokens") or 0)
-            self._timings.predicted_n = int(usage.get("completion_tokens") or 0)
+            self._timings.prompt_n = _whole(usage.get("prompt_tokens"))
+            self._timings.predicted_n = _whole(usage.get("completion_tokens"))
 
     def _time(self) -> None:
         """Without the server's own figures: the clock on this side, from the first text on."""
@@ -196,3 +199,13 @@ def _reason(choice: dict[str, Any]) -> FinishReason | None:
     if not isinstance(raw, str):
         return None
     return "length" if raw == "length" else "stop"
+
+
+def _can_be(timings: Timings) -> bool:
+    """Of another server anything may come: what cannot have been measured was not."""
+    values = [getattr(timings, field.name) for field in fields(timings)]
+    return all(0 <= value < _MOST for value in values if isinstance(value, (int, float)))
+
+
+def _whole(value: object) -> int:
+    return value if type(value) is int and 0 <= value < 2**31 else 0

@@ -6,6 +6,7 @@ are judged on the same short texts by what the target itself would say there, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -70,10 +71,12 @@ def recall(learnt: Learnt, target: LoadedModel, copy: Path, options: LoadOptions
     """The choice made earlier for this pair here; None where there is none."""
     try:
         stored = learnt.recall(copy_key(target, copy, options))["choice"]
-        figures = (float(stored[name]) for name in ("step", "draft_step", "accepted", "draft_accepted"))
-        return Choice(bool(stored["use"]), *figures)
-    except (KeyError, TypeError, ValueError):
+        use = stored["use"]
+        figures = [float(stored[name]) for name in ("step", "draft_step", "accepted", "draft_accepted")]
+    except (KeyError, TypeError, ValueError, ArithmeticError):
         return None
+    sound = isinstance(use, bool) and all(0 <= figure < math.inf for figure in figures)
+    return Choice(use, *figures) if sound else None
 
 
 def try_copy(

@@ -93,8 +93,8 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
             yield from _alternate({"plain": plain, "speculation": start("speculation")}, row, said)
         else:
             for side in ("plain", "speculation"):
-                if main.keep(len(prompt)) < len(prompt):  # a memory that does not roll back
-                    main.read(prompt)
+                if (held := main.keep(len(prompt))) < len(prompt):  # a memory that does not roll back
+                    main.read(prompt[held:])
                 yield from _alternate({side: start(side)}, row, said)
     finally:
         if interleaved:

@@ -180,11 +180,12 @@ class Generation:
         self.timings.predicted_n -= dropped
         self.timings.discarded += dropped
         # a token that straddles a stop string is cut from memory too: its bytes are not the reply's
+        read = len(history) - 1  # plain decoding leaves the last token unread: a next turn begins alike with drafts
         del history[self.start + self._text.kept :]
-        # plain decoding leaves the last token unread: the next turn starts from the same memory with and without drafts
-        self._cut_memory(len(history) - 1)
+        read = min(read, len(history))
+        self._cut_memory(read)
         for source in self.rounds.sources:
-            source.truncate(len(history) - 1)
+            source.truncate(read)
         return "".join(pieces), tuple(tokens)
 
     def _cut_memory(self, n: int) -> None:

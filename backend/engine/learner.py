@@ -8,25 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.engine.vocab import Vocab
 from backend.speculation.calibration import BucketCounts, MarginLogistic
-from backend.speculation.sources.lookup import Lookup
 from backend.speculation.verify import Rule
 
 _TYPICAL_REPLY = 256
 
 
 class Learner:
-    """Acceptance statistics of one target; those of its draft are forgotten with the draft.
+    """Acceptance statistics of one target; those of its draft are forgotten with the draft."""
 
-    Args:
-        vocab: the target's.
-    """
-
-    def __init__(self, vocab: Vocab) -> None:
+    def __init__(self) -> None:
         self._length = float(_TYPICAL_REPLY)
         self.copies = BucketCounts()
-        self.lookup = Lookup(self.copies, vocab.eog)
         self._margins: dict[str, MarginLogistic] = {}
 
     def rest(self, emitted: int) -> int:

@@ -20,7 +20,7 @@ from backend.protocol import LoadOptions
 
 log = logging.getLogger(__name__)
 _KEPT = 64
-"""Entries, the latest used."""
+"""Entries, the latest written."""
 _FORMAT = 1
 
 

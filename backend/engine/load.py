@@ -20,6 +20,7 @@ from backend.engine.warm import warm
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.pairing import check_pair
+from backend.library.paths import copies_dir
 from backend.protocol import LoadOptions, ModelInfo
 from backend.text import shown_name, shown_size
 
@@ -190,6 +191,8 @@ def _load_weights(
         else (llama_cpp.LLAMA_LOAD_MODE_MLOCK if options.use_mlock else llama_cpp.LLAMA_LOAD_MODE_NONE)
     )
     params.progress_callback = callback
+    # what was made here nobody else has looked at
+    params.check_tensors = path.resolve().parent == copies_dir().resolve()
     with native.collect_errors() as errors:
         model = llama_cpp.llama_model_load_from_file(native.file_name(path), params)
     if flag.is_set():

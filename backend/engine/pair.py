@@ -35,6 +35,7 @@ from backend.protocol import (
 from backend.speculation.cost import PassCosts
 from backend.speculation.policy import LAST_TOKEN
 from backend.speculation.sources.draft_model import DraftModel
+from backend.speculation.sources.lookup import Lookup
 
 _LEARNERS = 64
 """Named ones that are remembered."""
@@ -62,7 +63,9 @@ class Pair:
         """Assignable from any thread; read at the start of each round."""
         self.costs = PassCosts()
         self.draft_costs = PassCosts()
-        self._learners = {"": Learner(target.vocab)}
+        self._learners = {"": Learner()}
+        self.lookup = Lookup(self._learners[""].copies, target.vocab.eog)
+        """One index for all: whoever learns, it is of the conversation."""
         self._learnt = learnt
         self._kept_at = time.monotonic()
         self._why = ""
@@ -195,7 +198,7 @@ class Pair:
         """Who learns from a reply, by the name that its request gives."""
         if name not in self._learners and len(self._learners) > _LEARNERS:
             self._learners = {"": self._learners[""]}
-        return self._learners.setdefault(name, Learner(self.target.vocab))
+        return self._learners.setdefault(name, Learner())
 
     def decode_seconds(self) -> float:
         """Time inside llama_decode so far, both contexts together."""

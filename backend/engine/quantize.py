@@ -5,8 +5,10 @@ The quantizer cannot be interrupted, and a large model takes minutes: it runs in
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +23,7 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.devices import default_threads
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_model, split_parts
+from backend.text import shown_size
 
 FILE_TYPES = {
     "F16": llama_cpp.LLAMA_FTYPE_MOSTLY_F16,
@@ -38,6 +41,8 @@ _PURE = {"Q4_0", "Q4_1", "BF16", "F16"}
 """Types whose copies leave no tensor in another type, the output matrix included: what makes a draft cheap."""
 
 
+_FULL = 2**24
+"""Bytes that a full disk may have left: the library writes whole tensors."""
 _LOOK_EVERY = 0.2
 """Seconds between two looks at the flag and at how much is written."""
 
@@ -78,17 +83,14 @@ def quantize(
         with _process(source, part, type_name) as answer:
             while not answer.poll(_LOOK_EVERY):
                 flag.check()
-                progress(min(0.99, part.stat().st_size / max(1, size)))
+                progress(min(0.99, _written(part) / max(1, size)))
             code, said = _received(answer)
         if code:
-            full = "write" in said.lower() or "space" in said.lower()
-            raise EngineError(
-                ErrorCode.DISK_FULL if full else ErrorCode.LOAD_FAILED,
-                f"{source.name} could not be rewritten as {type_name}: {said or 'the engine gave no reason'}.",
-            )
-        part.replace(destination)
+            raise _failure(source, part, type_name, said)
+        _put(part, destination)
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
     progress(1.0)
 
 
@@ -152,12 +154,46 @@ def _sigint_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _failure(source: Path, part: Path, type_name: str, said: str) -> EngineError:
+    """llama.cpp tells of a write that failed by its library's words, and never says that the disk is full."""
+    what = f"{source.name} could not be rewritten as {type_name}"
+    if not any(words in said.lower() for words in ("failed to write", "no space", "iostream")):
+        return EngineError(ErrorCode.LOAD_FAILED, f"{what}: {said or 'the engine gave no reason'}.")
+    try:
+        free = shutil.disk_usage(part.parent).free
+    except OSError as error:
+        return _not_writable(part.parent, error)
+    if free < _FULL:
+        sentence = f"{what}: the disk is full ({shown_size(free)} are left in {part.parent}). Make room there."
+        return EngineError(ErrorCode.DISK_FULL, sentence, {"path": str(part.parent), "free": free})
+    sentence = f"{what}: {part.parent} does not take the file ({said}). Choose another place."
+    return EngineError(ErrorCode.NOT_WRITABLE, sentence, {"path": str(part.parent)})
+
+
+def _written(part: Path) -> int:
+    try:
+        return part.stat().st_size
+    except OSError:  # somebody removed it: the quantizer will say what it makes of that
+        return 0
+
+
+def _put(part: Path, destination: Path) -> None:
+    try:
+        part.replace(destination)
+    except OSError as error:
+        raise _not_writable(destination.parent, error) from error
+
+
 def _check_writable(part: Path) -> None:
     try:
         part.touch()
     except OSError as error:
-        raise EngineError(
-            ErrorCode.NOT_WRITABLE,
-            f"{part.parent} cannot be written to ({error.strerror}); choose another place.",
-            {"path": str(part.parent)},
-        ) from error
+        raise _not_writable(part.parent, error) from error
+
+
+def _not_writable(folder: Path, error: OSError) -> EngineError:
+    return EngineError(
+        ErrorCode.NOT_WRITABLE,
+        f"{folder} cannot be written to ({error.strerror}); choose another place.",
+        {"path": str(folder)},
+    )

@@ -152,7 +152,8 @@ def prepare(
 
 def sources_of(pair: Pair, rule: Rule, learner: Learner) -> list[Source]:
     """Lookup, and the draft where there is one."""
-    sources: list[Source] = [learner.lookup]
+    pair.lookup.counts = learner.copies
+    sources: list[Source] = [pair.lookup]
     if pair.draft is not None:
         sequence = pair.draft.context.sequence()
         pair.draft.context.abort_on(pair.target.context.flag)

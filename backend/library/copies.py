@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +31,10 @@ _BITS = 18 / 32
 """Bytes an element in that type: 32 elements in 18 bytes."""
 _CLEARLY_FEWER = 0.9
 _LONGEST_NAME = 80
+_MINUTE = 60.0
 _SPARE = 64 * 2**20
 """Bytes that a copy must leave free."""
-_UNFINISHED = re.compile(r"\.(\d+)-.+\.gguf(\.part)?")
+_UNFINISHED = re.compile(r"\.(\d{1,9})-.+\.gguf(\.part)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,17 @@ def make(source: Path, write: Callable[[Path], object]) -> Path:
             )
         write_json(_note(copy), {"source": os.fspath(facts.files[0]), "stamp": _stamp(facts.files[0])})
         unfinished.replace(copy)
+    except OSError as error:
+        if not copy.is_file():
+            remove(copy)  # its note
+        raise EngineError(
+            ErrorCode.NOT_WRITABLE,
+            f"The copy of {source.name} could not be put into {copy.parent} ({error.strerror or error}).",
+            {"path": str(copy)},
+        ) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
     return copy
 
 
@@ -128,19 +139,26 @@ def remove(file: Path) -> bool:
     return True
 
 
-def sweep() -> None:
-    """Remove the copies whose source has changed or gone, and what workers left that were killed."""
-    for copy in listed():
-        if copy.stale:
-            remove(copy.file)
+def sweep() -> int:
+    """Remove the copies whose source has changed or gone, and what workers left that were killed. How many files."""
+    removed = sum(copy.stale and remove(copy.file) for copy in listed())
     with contextlib.suppress(OSError):
-        for file in copies_dir().iterdir():
+        for file in sorted(copies_dir().iterdir()):
             made_by = _UNFINISHED.fullmatch(file.name)
-            if made_by and not psutil.pid_exists(int(made_by[1])):
+            killed = made_by is not None and not psutil.pid_exists(int(made_by[1]))
+            if killed or _orphaned(file):
                 file.unlink(missing_ok=True)
+                removed += 1
+    return removed
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+
+
+def _orphaned(file: Path) -> bool:
+    """A note whose copy is gone. A copy follows its note at once, perhaps in another process, so it is given time."""
+    alone = file.suffix == ".json" and not file.with_suffix(".gguf").exists()
+    return alone and time.time() - file.stat().st_mtime > _MINUTE
 
 
 def _copy(file: Path) -> Copy:

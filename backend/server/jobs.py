@@ -237,7 +237,7 @@ def _error_of(job: Job) -> EngineError | None:
         log.error("job %s failed", job.id, exc_info=error)
         return EngineError(
             ErrorCode.BUG,
-            f"The engine made a mistake ({type(error).__name__}); the model is still loaded, so try again.",
+            f"The engine made a mistake ({type(error).__name__}). Try again; if it comes back, restart the engine.",
             {"exception": repr(error)},
         )
     return None

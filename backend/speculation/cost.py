@@ -37,8 +37,6 @@ class PassCosts:
         self._tables: dict[int, _Table] = {0: _Table()}
         self._bucket = 0
         self._now = self._tables[0]
-        self._restored: set[int] = set()
-        """Buckets with figures of an earlier run, while nothing was measured in this one."""
 
     def enter(self, length: int) -> bool:
         """The context holds ``length`` tokens now. True where what a pass costs there has yet to be measured."""
@@ -54,13 +52,10 @@ class PassCosts:
 
     def observe(self, n: int, ms: float) -> None:
         """Record that a pass over ``n`` tokens took ``ms``."""
-        before = self._now.unit
         self._now.observe(n, ms)
-        if n == 1 and self._restored:  # the others are of the same earlier run: what one drifted by, they did
-            if self._bucket in self._restored:
-                for bucket in self._restored - {self._bucket}:
-                    self._tables[bucket].scale(self._now.unit / before)
-            self._restored = set()
+        if n == 1 and (drift := self._now.drift) is not None:
+            for table in self._tables.values():
+                table.follow(drift)
 
     @property
     def known(self) -> bool:
@@ -105,7 +100,6 @@ class PassCosts:
                 table = _Table.restored(value)
                 if table is not None and name in _BUCKETS:
                     self._tables[_BUCKETS[name]] = table
-                    self._restored.add(_BUCKETS[name])
             self._now = self._tables[self._bucket]
 
 
@@ -133,6 +127,8 @@ class _Table:
         self._bounded = _Bounded(self._ratio, {}, [])
         self.unit = 1.0
         """Milliseconds of a one-token pass."""
+        self._earlier: float | None = None
+        """The unit of an earlier run."""
         self._stale = False
         """Whether the unit is of other circumstances: sizes are not measured against it."""
 
@@ -154,9 +150,17 @@ class _Table:
         other.unit, other._ratio, other._stale = self.unit, self._ratio, True
         return other
 
-    def scale(self, factor: float) -> None:
-        """The machine is that much slower than when this was measured."""
-        self.unit *= factor
+    @property
+    def drift(self) -> float | None:
+        """How much slower than in an earlier run the machine turns out to be; None where that is not known, or old."""
+        if self._earlier is None or not 0 < len(self._single) <= _SURE:
+            return None
+        return self.unit / self._earlier
+
+    def follow(self, drift: float) -> None:
+        """What is of the same earlier run, and was not measured since, drifted alike."""
+        if self._earlier is not None and not self._single:
+            self.unit = drift * self._earlier
 
     def observe(self, n: int, ms: float) -> None:
         if n == 1:
@@ -219,7 +223,7 @@ class _Table:
         if ratio.get(1) != 1.0 or min(ratio) < 1 or not all(math.isfinite(v) and v > 0 for v in values):
             return None
         table = cls()
-        table.unit, table._ratio, table._stale = unit, ratio, True
+        table.unit, table._ratio, table._stale, table._earlier = unit, ratio, True, unit
         return table
 
 

@@ -11,7 +11,10 @@ from desktop.widgets.notice_bar import NoticeBar
 from desktop.words import Notice
 
 WAITING = Notice(
-    "No model is loaded", "Choose one; your message is kept and answered then. Esc gives it up.", ("models",), mild=True
+    "No model is loaded",
+    "Choose one; your message is kept, and answered when it is loaded. Esc gives it up.",
+    ("models",),
+    mild=True,
 )
 
 

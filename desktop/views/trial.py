@@ -33,6 +33,8 @@ _HEADINGS = {
 }
 _ROWS_SHOWN = 8
 _DRAFT = Qt.ItemDataRole.UserRole
+_GONE_ON = "The models have been exchanged since, or the engine has stopped. The draft list takes any of these drafts."
+_GONE_ON = "The models were exchanged meanwhile, or the engine stopped. The draft list takes any of these drafts."
 _NOTE = (
     "Judged on {tokens:,} tokens of {replies:,} {word} that {target} wrote in your chats, without generating anything. "
     "Accepted: tokens that would have been the draft's first choice. Speed-up: of generation against plain decoding at "
@@ -137,9 +139,13 @@ class TrialDialog(QDialog):
         (self.use if self.use.isEnabled() else self.close_).setFocus()
 
     def show_error(self, error: EngineError) -> None:
-        """It ended before its end; what was found stays readable."""
+        """It ended before its end, or the engine went after it; what was found stays readable."""
         self._bar.hide()
+        self.use.hide()
         self.close_.setText("Close")
+        if self._over:
+            self._say(self._heading.text(), _GONE_ON)
+            return
         self._say("Too few replies yet" if "tokens" in error.details else "The drafts were not tried", error.message)
 
     def _add(self, row: int, one: Forecast | Failed) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.terminal import tandem
 from tests.tiny import tiny_llama
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +87,23 @@ def bench(server: Any, folder: Path) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_what_an_earlier_run_left_stays_where_nothing_is_measured(tmp_path: Path) -> None:
+    target, kept, prompts = tiny_llama(tmp_path / "good.gguf"), tmp_path / "kept.json", tmp_path / "p.jsonl"
+    kept.write_text('{"runs": "of an hour"}')
+    prompts.write_text('{"id": "p", "prompt": "hello"}\n')
+    own = ("bench", "--target", target, "--prompts", prompts, "--max-tokens", "4", "--modes", "plain")
+    gone = tandem(*own, "--peer", "x=http://127.0.0.1:1", "--json", kept, "--html", tmp_path / "new.html")
+    assert gone.code == 1
+    assert "does not answer" in gone.err
+    assert kept.read_text() == '{"runs": "of an hour"}'
+    assert not (tmp_path / "new.html").exists(), "an empty file tells nothing"
+    for clash in (("--json", prompts), ("--json", kept, "--html", kept)):
+        refused = tandem(*own, *clash)
+        assert refused.code == 1
+        assert "the same file" in refused.err
+    assert prompts.read_text() == '{"id": "p", "prompt": "hello"}\n'
 
 
 def check_kept(folder: Path, shown: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from backend.cli_chat import Settings
 from backend.cli_loop import Loop
 from backend.cli_session import Session
+from backend.errors import EngineError, ErrorCode
 from backend.protocol import LoadOptions, LoadRequest, Sampling, Speculation
 from tests.tiny import tiny_llama
 
@@ -33,9 +34,23 @@ def kill_worker(loop: Loop) -> None:
     assert supervisor.death(10) is not None
 
 
-def test_a_question_outlives_the_engine(loop: Loop) -> None:
+def test_an_engine_that_died_meanwhile_is_started_again_for_the_question(
+    loop: Loop, capsys: pytest.CaptureFixture[str]
+) -> None:
     kill_worker(loop)
     loop._one("first")
+    assert [m.role for m in loop._history] == ["user", "assistant"]
+    assert "asked once more" in capsys.readouterr().err
+
+
+def test_a_question_outlives_the_engine(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise EngineError(ErrorCode.WORKER_GONE, "The engine ended again.")
+
+    kill_worker(loop)
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_restart", fails)
+        loop._one("first")
     assert [(m.role, m.content) for m in loop._history] == [("user", "first")]
     loop._one("second")
     question, answer = loop._history

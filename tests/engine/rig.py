@@ -20,6 +20,7 @@ from backend.engine.learnt import Learnt
 from backend.engine.load import LoadedModel, load_draft, load_target
 from backend.engine.pair import Pair
 from backend.protocol import (
+    Comparison,
     Delta,
     Finished,
     LoadOptions,
@@ -34,6 +35,8 @@ from backend.protocol import (
 
 GREEDY = Sampling(temperature=0)
 OFF = Speculation(enabled=False)
+DRAFT_4 = Speculation(source="draft", length=4)
+LOOKUP_4 = Speculation(source="lookup", length=4)
 COUNT = "Count from one to fifty, in digits."
 STORY = "Tell me a story about a fox and a lighthouse."
 EDIT = "Repeat this, with y for x: def f(x):\n    return x * x + x\n\ndef g(x):\n    return f(x) - x\n"
@@ -128,6 +131,13 @@ def say(
             each(event, reply)
     check(both, reply)
     return reply
+
+
+def both_ways(both: Pair, prompt: str, flag: CancelFlag | None = None, **more: Any) -> tuple[Comparison, list]:
+    """Compare, and the events before its result."""
+    events = list(both.compare(request(prompt, **more), flag or CancelFlag()))
+    assert isinstance(events[-1], Comparison)
+    return events[-1], events[:-1]
 
 
 def check(both: Pair, reply: Reply) -> None:

@@ -152,10 +152,28 @@ def test_a_target_without_a_spare_sequence_reads_its_conversation_once_more(
         assert say(made, COUNT, max_tokens=8).end.reason in ("length", "stop")
 
 
-@pytest.mark.parametrize("stored", [None, [], {"use": True}, {"use": True, "step": "quick"}])
+SOUND = {"use": True, "step": 5.0, "draft_step": 9.0, "accepted": 0.5, "draft_accepted": 0.5}
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        None,
+        [],
+        {"use": True},
+        SOUND | {"step": "quick"},
+        SOUND | {"step": 10**400},
+        SOUND | {"step": float("nan")},
+        SOUND | {"accepted": float("inf")},
+        SOUND | {"use": "no"},
+    ],
+)
 def test_a_choice_that_cannot_be_read_is_made_anew(
     stored: object, both: Pair, tmp_path: Path, tiny_files: tuple[Path, Path]
 ) -> None:
     learnt = Learnt(tmp_path / "learnt.json")
-    learnt.keep({copy_key(both.target, tiny_files[1], options()): {"choice": stored}})
+    key = copy_key(both.target, tiny_files[1], options())
+    learnt.keep({key: {"choice": SOUND}})
+    assert cheaper.recall(learnt, both.target, tiny_files[1], options()) is not None
+    learnt.keep({key: {"choice": stored}})
     assert cheaper.recall(learnt, both.target, tiny_files[1], options()) is None

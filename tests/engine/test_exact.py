@@ -13,8 +13,8 @@ from backend.engine.exact import exact_rows
 from backend.engine.learnt import Learnt
 from backend.engine.pair import Pair
 from backend.errors import EngineError
-from backend.protocol import Sampling, Speculation
-from tests.engine.rig import COUNT, EDIT, OFF, STORY, load, loaded, pair, say
+from backend.protocol import ONLY_SINGLE, Message, Sampling, Speculation
+from tests.engine.rig import COUNT, EDIT, OFF, STORY, both_ways, load, loaded, pair, say
 
 SAMPLINGS = {"greedy": Sampling(temperature=0), "warm": Sampling(temperature=0.7, seed=1)}
 SETTINGS = [
@@ -69,6 +69,37 @@ def test_strict_texts_are_plain_decodings(strict: Pair, prompt: str, sampling: s
         assert all(len(r.proposed) < (strict.target.context.exact_rows or 0) for r in reply.rounds)
 
 
+@pytest.mark.model
+def test_the_rejection_rule_would_draw_anew_and_is_not_used(strict: Pair) -> None:
+    """Rejection keeps the law of texts, not the texts."""
+    ask = {"sampling": Sampling(temperature=1.0, seed=5), "max_tokens": 32, "reuse_cache": False}
+    plain = say(strict, STORY, speculation=OFF, **ask)
+    reply = say(strict, STORY, speculation=Speculation(source="draft", length=3, rule="rejection"), **ask)
+    assert reply.ids == plain.ids
+    assert all(token.margin is not None for token in reply.tokens), "rejection knows no leads"
+
+
+@pytest.mark.model
+def test_compare_reads_both_texts_from_one_place_in_memory(strict: Pair) -> None:
+    """Another sequence lies elsewhere in the cache, where attention sums in another order."""
+    result, _ = both_ways(strict, COUNT, speculation=Speculation(source="draft", length=3), max_tokens=40)
+    assert not result.interleaved
+    assert result.identical
+
+
+@pytest.mark.model
+def test_a_second_turn_starts_from_the_same_memory_with_and_without_drafts(strict: Pair) -> None:
+    seconds = []
+    for settings in (OFF, Speculation(source="draft", length=3)):
+        strict.forget()
+        first = say(strict, COUNT, speculation=settings, max_tokens=21)
+        said = Message(role="assistant", content=first.text)
+        talk = [Message(role="user", content=COUNT), said, Message(role="user", content="And then?")]
+        seconds.append(say(strict, talk, speculation=settings, max_tokens=24))
+    assert seconds[0].ids == seconds[1].ids
+    assert seconds[0].end.timings.cache_n == seconds[1].end.timings.cache_n > 20
+
+
 def test_a_size_that_is_not_exact_is_found(tiny_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: a context whose larger passes differ in one bit of one row."""
     with loaded(tiny_files[0]) as model:
@@ -88,18 +119,34 @@ def test_a_size_that_is_not_exact_is_found(tiny_files: tuple[Path, Path], monkey
         assert exact_rows(model, lambda _: None, CancelFlag()) == min(3, whole)
 
 
-def test_a_model_with_one_exact_size_runs_plain_and_says_why(tiny_files: tuple[Path, Path]) -> None:
-    model = load(tiny_files[0], strict=True)
-    model.context.exact_rows = 1
-    both = Pair(model)
-    try:
-        both._find_exact = lambda *_: None  # type: ignore[method-assign]
-        model.info = model.info.model_copy(update={"truncate_note": "here only one-token passes are exact"})
+def test_a_model_with_one_exact_size_runs_plain_and_says_why(
+    tiny_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backend.engine.pair.exact_rows", lambda *_: 1)
+    with pair(tiny_files[0], strict=True) as both:
         reply = say(both, COUNT, max_tokens=8, speculation=Speculation(source="lookup", length=4))
         assert reply.end.timings.draft_n == 0
-        assert reply.end.note == "here only one-token passes are exact"
-    finally:
-        both.close()
+        assert reply.end.note == both.target.info.truncate_note == ONLY_SINGLE
+
+
+def test_what_was_found_while_less_could_be_tried_is_looked_for_again(
+    tiny_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many tokens can be rolled back may depend on free memory: all of few is no limit, some of many is."""
+    learnt, asked = Learnt(tmp_path / "learnt.json"), []
+
+    def load_with(most: int, found: int) -> int | None:
+        monkeypatch.setattr("backend.engine.pair.most_tried", lambda _: most)
+        monkeypatch.setattr("backend.engine.pair.exact_rows", lambda *_: asked.append(most) or found)
+        with pair(tiny_files[0], learnt=learnt, strict=True) as both:
+            return both.target.context.exact_rows
+
+    assert load_with(4, 4) == 4
+    assert load_with(16, 9) == 9
+    assert load_with(16, 0) == 9
+    assert load_with(4, 0) == 4, "of what is known to be exact, as much as can be rolled back"
+    assert load_with(16, 0) == 9
+    assert asked == [4, 16]
 
 
 def test_it_is_found_once_and_remembered(

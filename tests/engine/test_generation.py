@@ -38,7 +38,7 @@ def agree(vocab: Vocab, said: Said) -> None:
     assert said.text.encode().startswith(vocab.detokenize(end.ids))
     kept = said.history[len(PROMPT) :]
     assert kept[: len(end.ids)] == list(end.ids)
-    assert len(kept) - len(end.ids) in (0, 1)  # an end token is in memory, but not in the text's ids
+    assert len(kept) - len(end.ids) in (0, 1)  # an end token is in the history, but not in the text's ids
     assert said.target.tokens == said.history[: said.target.length]
     assert said.draft.tokens == said.history[: said.draft.length]
 

@@ -258,9 +258,7 @@ def test_a_paused_recurrent_draft_follows_the_text_in_few_passes(tiny_dir: Path)
     target, draft = tiny.tiny_llama(tiny_dir / "replies-other.gguf"), tiny_mamba(tiny_dir / "replies-cheap.gguf")
     with pair(target, draft, **EXACTLY) as both:
         assert both.draft is not None
-        source = next(
-            s for s in sources_of(both, make_rule(Chain(GREEDY), "coupled", 0, 1), Learner(both.target.vocab))[1:]
-        )
+        source = next(s for s in sources_of(both, make_rule(Chain(GREEDY), "coupled", 0, 1), Learner())[1:])
         history = [5 + i * 7 % 300 for i in range(50)]
         source.begin(history)
         source.follow(history)

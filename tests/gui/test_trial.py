@@ -145,12 +145,12 @@ def test_what_is_written_meanwhile_is_answered_afterwards(
     assert desktop.conversation.send("Hello")
     engine.held = False
     qtbot.waitUntil(lambda: desktop.window.trying.trial.phase == "done")
-    assert engine.swaps == ["tiny"], "the one in use is not loaded again, and those with a warning are not tried"
+    assert engine.swaps == ["small", "tiny"], "all are measured alike, and those with a warning are not tried"
     assert engine.requests == []
     dialog.reject()
     finished(desktop, qtbot)
     assert len(engine.requests) == 1
-    assert engine.swaps == ["tiny", "small"]
+    assert engine.swaps == ["small", "tiny", "small"]
 
 
 def test_it_begins_when_the_reply_is_over(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
@@ -190,6 +190,20 @@ def test_an_engine_that_ends_is_said(desktop: Desktop, engine: ScriptedEngine, q
     engine.held = False
     desktop.engine.restart()
     qtbot.waitUntil(lambda: desktop.engine.mode == "up" and used(desktop) == "small")
+
+
+def test_an_engine_that_ends_afterwards_leaves_what_was_found(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    dialog = opened(desktop, qtbot)
+    qtbot.waitUntil(lambda: desktop.window.trying.trial.phase == "done")
+    verdict = dialog._heading.text()
+    engine.die()
+    qtbot.waitUntil(lambda: "the engine stopped" in dialog.text)
+    assert dialog._heading.text() == verdict
+    assert dialog.table.isVisible()
+    assert not dialog.use.isVisible(), "there is no engine to use it"
+    dialog.reject()
 
 
 def test_without_drafts_there_is_no_such_entry(desktop: Desktop) -> None:

@@ -160,7 +160,8 @@ def test_a_changed_source_is_copied_anew(folder: Path, quicker: None) -> None:
     assert made().keys().isdisjoint(before), "the stale one went"
 
 
-def test_a_damaged_copy_is_said_and_the_draft_used(folder: Path, quicker: None) -> None:
+@pytest.mark.parametrize("damage", ["cut short", "weights that are no numbers"])
+def test_a_damaged_copy_is_said_and_the_draft_used(folder: Path, quicker: None, damage: str) -> None:
     async def talk(host: Host) -> None:
         await settled(host)
 
@@ -177,7 +178,8 @@ def test_a_damaged_copy_is_said_and_the_draft_used(folder: Path, quicker: None) 
 
     with_host(folder, talk)
     (copy,) = made()
-    copy.write_bytes(copy.read_bytes()[:-2000])
+    whole = copy.read_bytes()
+    copy.write_bytes(whole[:-2000] + (b"" if damage == "cut short" else b"\xff" * 2000))
     with_host(folder, damaged)
     with_host(folder, anew)
 

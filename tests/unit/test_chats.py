@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from backend.bench.tune import LEAST_TOKENS, chat_replies
-from backend.chats import as_asked, kept_replies
+from backend.chats import FORMAT, as_asked, kept_replies
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message, ModelInfo
 from desktop.store import NewChat, Store
+from desktop.store.schema import MIGRATIONS
 from tests.gui.scripted import model
 
 TARGET = model("big", tokenizer="v", n_ctx=1000, template_variables=["enable_thinking"])
@@ -64,6 +65,38 @@ def test_what_is_not_this_targets_or_cannot_be_judged_is_left_out(store: Store) 
     assert replies(store) == []
     write(store, "good", range(9))
     assert replies(store) == [("good", 9)]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE messages SET role = 'robot' WHERE chat = ? AND role = 'user'",
+        "UPDATE messages SET content = x'ff00' WHERE chat = ? AND role = 'user'",
+        "UPDATE messages SET start = 'abc' WHERE chat = ? AND role = 'assistant'",
+        "UPDATE messages SET start = 9e999 WHERE chat = ? AND role = 'assistant'",
+        "UPDATE messages SET ids = '[true, false, true]' WHERE chat = ? AND role = 'assistant'",
+        "UPDATE messages SET ids = '[1, 2, 99999999999]' WHERE chat = ? AND role = 'assistant'",
+        "UPDATE messages SET ids = x'5b31' WHERE chat = ? AND role = 'assistant'",
+    ],
+)
+def test_a_damaged_row_costs_its_own_reply_only(store: Store, damage: str) -> None:
+    write(store, "before", range(9))
+    hurt = write(store, "hurt", range(9))
+    write(store, "after", range(9))
+    store._run("PRAGMA ignore_check_constraints = ON").result()
+    store._run(damage, hurt).result()
+    assert replies(store) == [("before", 9), ("after", 9)]
+
+
+def test_a_newer_or_another_database_is_said(store: Store) -> None:
+    assert len(MIGRATIONS) == FORMAT, "chats.py reads what the store writes"
+    write(store, "one", range(9))
+    store._run("ALTER TABLE messages RENAME COLUMN start TO begins").result()
+    with pytest.raises(EngineError, match="could not be read"):
+        replies(store)
+    store._run(f"PRAGMA user_version = {FORMAT + 1}").result()
+    with pytest.raises(EngineError, match="newer version"):
+        replies(store)
 
 
 def test_a_reply_comes_with_all_that_it_answered(store: Store) -> None:

@@ -14,7 +14,7 @@ import pytest
 from backend import cli_session
 from backend.cli_demo import conclusion
 from backend.cli_figures import difference_line
-from backend.protocol import Difference, LoadProgress
+from backend.protocol import ONLY_SINGLE, Difference, LoadProgress
 from backend.server.rig import _log_llama, _titled
 from tests.gui.scripted import model
 
@@ -47,10 +47,12 @@ def test_a_percentage_never_falls_within_a_phase(monkeypatch: pytest.MonkeyPatch
 
 def test_strict_without_its_library_says_how_to_build_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli_session, "exact_library", lambda: None)
-    assert "'make exact'" in cli_session._strict_note(1)
-    assert "make" not in cli_session._strict_note(4)
+    assert "'make exact'" in cli_session._strict_note(1, ONLY_SINGLE)
+    assert "make" not in cli_session._strict_note(4, "")
+    other = "no memory is set aside for rolling back"
+    assert cli_session._strict_note(1, other) == f"Strict: nothing is drafted: {other}.", "no library helps that"
     monkeypatch.setattr(cli_session, "exact_library", lambda: Path())
-    assert "make" not in cli_session._strict_note(1)
+    assert "make" not in cli_session._strict_note(1, ONLY_SINGLE)
 
 
 def test_a_stopped_reply_is_no_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -29,7 +29,8 @@ class Lookup:
     name = "lookup"
 
     def __init__(self, counts: BucketCounts, ends: Collection[int]) -> None:
-        self._counts = counts
+        self.counts = counts
+        """Assignable between replies."""
         self._ends = ends
         self._pairs: dict[int, list[int]] = {}
         self._indexed: list[int] = []
@@ -46,7 +47,7 @@ class Lookup:
 
     def begin(self, history: Sequence[int]) -> None:
         """Index ``history``; an index over a prefix of it is kept and extended."""
-        self._counts.new_text()
+        self.counts.new_text()
         n = len(self._indexed)
         if n > len(history) or self._indexed != list(history[:n]):
             self._pairs, self._indexed = {}, []
@@ -74,7 +75,7 @@ class Lookup:
     def expect(self, history: Sequence[int], k: int) -> list[float]:
         """See :class:`Source`."""
         _, bucket = self._longest(history)
-        return self._counts.expect(bucket, min(k, HORIZON)) if bucket >= 0 else []
+        return self.counts.expect(bucket, min(k, HORIZON)) if bucket >= 0 else []
 
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """See :class:`Source`."""
@@ -82,7 +83,7 @@ class Lookup:
         if bucket < 0 or k <= 0:
             return Proposal([], self.name)
         tokens = self._copy(history, at, k, len(history))
-        return Proposal(tokens, self.name, None, self._counts.expect(bucket, len(tokens)), len(tokens))
+        return Proposal(tokens, self.name, None, self.counts.expect(bucket, len(tokens)), len(tokens))
 
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
         """Score the open copy against what was emitted, then index it."""
@@ -98,7 +99,7 @@ class Lookup:
             self._open_bucket, self._open_at = bucket, 0
             self._open = self._copy(history, at, HORIZON, i)
         hit = self._open[self._open_at] == history[i]
-        self._counts.observe(self._open_bucket, self._open_at, hit)
+        self.counts.observe(self._open_bucket, self._open_at, hit)
         self._open_at = self._open_at + 1 if hit else len(self._open)
 
     def _extend(self, history: Sequence[int]) -> None:
@@ -130,7 +131,7 @@ class Lookup:
                 best_at, best = end + 1, length
         if not best:
             return 0, -1
-        return best_at, self._counts.bucket(best)
+        return best_at, self.counts.bucket(best)
 
     def _copy(self, history: Sequence[int], at: int, k: int, n: int) -> list[int]:
         """Up to ``k`` tokens from ``at``; past ``n`` the copy continues in itself (a period)."""

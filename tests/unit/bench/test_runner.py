@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -109,7 +109,10 @@ def test_an_error_names_mode_and_prompt_and_a_stop_stays_a_stop() -> None:
 class Server(BaseHTTPRequestHandler):
     """Streams what llama-server streams."""
 
-    asked: dict[str, Any]
+    asked: ClassVar[dict[str, Any]]
+    models: ClassVar[Any] = [{"id": "some-model"}]
+    timings: ClassVar[dict[str, Any]] = {}
+    usage: ClassVar[Any] = {"prompt_tokens": 5, "completion_tokens": 2}
 
     def log_message(self, *_: object) -> None:
         pass
@@ -118,7 +121,7 @@ class Server(BaseHTTPRequestHandler):
         if self.path != "/v1/models":
             self.send_error(404)
             return
-        self._send("application/json", json.dumps({"data": [{"id": "some-model"}]}))
+        self._send("application/json", json.dumps({"data": self.models}))
 
     def do_POST(self) -> None:
         type(self).asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -129,7 +132,7 @@ class Server(BaseHTTPRequestHandler):
             {"choices": [{"delta": {}, "finish_reason": "length"}]},
             {
                 "choices": [],
-                "usage": {"prompt_tokens": 5, "completion_tokens": 2},
+                "usage": self.usage,
                 "timings": {
                     "cache_n": 0,
                     "prompt_n": 5,
@@ -137,7 +140,8 @@ class Server(BaseHTTPRequestHandler):
                     "predicted_n": 2,
                     "predicted_ms": 30.5,
                     "predicted_per_second": 65.6,
-                },
+                }
+                | self.timings,
             },
         ]
         self._send("text/event-stream", "".join(f"data: {json.dumps(c)}\n\n" for c in chunks) + "data: [DONE]\n\n")
@@ -159,7 +163,7 @@ def server() -> Iterator[str]:
         thread.join()
 
 
-def test_a_peer_gives_its_own_figures_and_reads_every_prompt_anew(server: str) -> None:
+def answer(server: str) -> Run:
     async def work() -> Run:
         peer = parse_peer(f"server={server}/v1", 2, ignore_eos=True)
         try:
@@ -167,7 +171,32 @@ def test_a_peer_gives_its_own_figures_and_reads_every_prompt_anew(server: str) -
         finally:
             await peer.close()
 
-    run = asyncio.run(work())
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize("models", [None, 5, {"a": 1}, [], ["x"], [None], [{"id": None}]])
+def test_a_server_that_names_no_model_is_asked_for_its_default(
+    server: str, models: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Server, "models", models)
+    assert answer(server).text == "Hello you"
+    assert Server.asked["model"] == "default"
+
+
+@pytest.mark.parametrize("wrong", [{"predicted_ms": float("nan")}, {"predicted_n": -4}, {"prompt_ms": 1e300}])
+@pytest.mark.parametrize("usage", ["5", {"prompt_tokens": "abc", "completion_tokens": [1]}, {"prompt_tokens": 1e999}])
+def test_figures_that_cannot_be_are_not_taken(
+    server: str, wrong: dict[str, Any], usage: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Server, "timings", wrong)
+    monkeypatch.setattr(Server, "usage", usage)
+    timings = answer(server).timings
+    assert (timings.prompt_n, timings.predicted_n) == (0, 0)
+    assert 0 <= timings.predicted_ms < 60_000, "by this side's clock"
+
+
+def test_a_peer_gives_its_own_figures_and_reads_every_prompt_anew(server: str) -> None:
+    run = answer(server)
     assert run.mode == "server"
     assert run.text == "Hello you"
     assert (run.timings.prompt_ms, run.timings.predicted_n, run.timings.predicted_ms) == (10.0, 2, 30.5)

@@ -222,8 +222,14 @@ def test_copies_of_drafts_are_listed_and_removed(models_folder: Path, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert "deleted" in done.stdout
     assert not made[0].exists()
-    assert "copies" not in tandem("remove", "copies").stderr
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    (copies_dir() / f".{killed.pid}-x.gguf.part").touch()
+    removed = tandem("remove", "copies")
+    assert "copies" not in removed.stderr
+    assert "1 leftover file deleted" in removed.stdout
     assert list(copies_dir().iterdir()) == []
+    assert "There are no copies" in tandem("remove", "copies").stdout
     assert "forgotten" in tandem("remove", "mine").stdout
     assert source.exists()
     for name, why in (("mine", "No model"), ("qwen2.5-coder-1.5b", "neither a copy nor a file")):

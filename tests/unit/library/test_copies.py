@@ -92,9 +92,24 @@ def test_what_a_killed_worker_left_is_removed(source: Path) -> None:
     folder = copied(source).parent
     (folder / f".{ended.pid}-x.gguf.part").touch()
     (folder / f".{os.getpid()}-x.gguf.part").touch()
-    copies.sweep()
-    assert [name for name in left() if name.startswith(".")] == [f".{os.getpid()}-x.gguf.part"]
+    (folder / ".99999999999999-x.gguf").touch()  # no process has such a number
+    for name in ("gone", "just now"):
+        (folder / f"{name}.json").write_text("{}")
+    os.utime(folder / "gone.json", (0, 0))
+    assert copies.sweep() == 2
+    unfinished = {name for name in left() if name.startswith(".")}
+    assert unfinished == {".99999999999999-x.gguf", f".{os.getpid()}-x.gguf.part"}
+    assert "gone.json" not in left()
+    assert "just now.json" in left(), "its copy may be about to follow"
     assert len(copies.listed()) == 1, "only what is finished is listed"
+
+
+def test_a_place_that_is_taken_is_said(source: Path) -> None:
+    copies.place(source).mkdir(parents=True)
+    with pytest.raises(EngineError, match="could not be put into") as caught:
+        copied(source)
+    assert caught.value.code is ErrorCode.NOT_WRITABLE
+    assert not [name for name in left() if name.startswith(".")]
 
 
 def test_a_copy_is_worth_it_where_clearly_fewer_bytes_are_read(smollm2: Path, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hypothesis import strategies as st
+
 from backend.protocol import Sampling, Speculation, Timings
 from backend.sampling.chain import Chain
 from backend.speculation import statistics
@@ -18,6 +20,14 @@ from backend.speculation.sources.lookup import Lookup
 from backend.speculation.verify import Rule, make_rule
 
 PLAIN = Speculation(enabled=False)
+
+SETTINGS = st.builds(
+    Speculation,
+    enabled=st.sampled_from([True, True, True, False]),
+    source=st.sampled_from(["auto", "draft", "lookup", "lookup+draft"]),
+    length=st.one_of(st.just("auto"), st.integers(0, 48)),
+)
+"""What a person may have set."""
 
 
 def costs(**table: float) -> PassCosts:

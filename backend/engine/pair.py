@@ -116,7 +116,7 @@ class Pair:
 
     def take_offers(self) -> bool:
         """Swap in the draft offered last; the old one is freed here. True when the draft changed."""
-        if not self._offers:
+        if not self._offers:  # asked every round; an offer that comes just now is taken in the next
             return False
         with self._lock:
             offers, self._offers = self._offers, []

@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+Line = tuple[float, float]
+"""Slope and offset of log-odds over margins."""
 
 _DECAY = 0.99
 _PRIOR_MEAN = 0.8
 _MEAN_RATE = 0.03
 _STILL = 1e-3
 """Gain of log likelihood below which a fit is good enough."""
+_RIDGE = 1.0
 _WINDOW = 500
 """Tokens that a fit looks at."""
 _NEVER = 1e-3
@@ -197,10 +200,6 @@ class MarginLogistic:
             if gain < _STILL:
                 break
         self.w, self.b = max(0.0, line[0]), line[1]
-
-
-Line = tuple[float, float]
-_RIDGE = 1.0
 
 
 def _fit(x: Vector, y: Vector, line: Line, prior: Line) -> tuple[float, Vector]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.engine import native
+from backend.engine.attention import tokens_at_once
 from backend.engine.batch import Batch
 from backend.engine.cancel import ABORT_CALLBACK, CancelFlag
 from backend.engine.refusals import context_error, decode_error, truncate_error
@@ -32,11 +33,12 @@ class Context:
     Args:
         model: llama_model pointer (kept alive by the caller).
         n_ctx: tokens of context.
-        n_batch: prompt tokens per slice.
+        n_batch: most tokens per decode.
         max_rows: most logits rows per decode (llama.cpp aborts beyond; the compute buffer grows with it).
         n_seq: sequence ids (1 for recurrent models, whose state is per id).
         snapshots: states before the last tokens of a pass to keep, where the memory is one that each token overwrites
             (llama.cpp keeps none for most architectures).
+        n_heads: attention heads; without flash attention their scores bound how many tokens are computed at once.
         flag: read by llama.cpp between graph nodes; set it to stop a decode within milliseconds.
 
     Raises:
@@ -55,6 +57,7 @@ class Context:
         threads: int,
         kv_type: str,
         flash_attention: str,
+        n_heads: int,
         swa_full: bool,
         flag: CancelFlag,
     ) -> None:
@@ -66,6 +69,8 @@ class Context:
             )
         params = llama_cpp.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = n_ctx, n_batch, n_batch
+        if flash_attention == "off":
+            params.n_ubatch = tokens_at_once(n_batch, n_ctx, n_heads)
         params.n_seq_max, params.kv_unified = n_seq, True
         params.n_rs_seq, params.n_outputs_max = snapshots, max_rows
         params.n_threads = params.n_threads_batch = threads

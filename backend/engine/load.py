@@ -10,6 +10,7 @@ from pathlib import Path
 import llama_cpp
 
 from backend.engine import native
+from backend.engine.attention import flash_attention
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.devices import default_threads, free_memory, has_gpu
@@ -137,7 +138,7 @@ def _load(
     context: Context | None = None
     try:
         progress("probe", 0.0)
-        context, snapshot = _make_context(model, options, phase, n_ctx, flag)
+        context, snapshot = _make_context(model, options, phase, layers, n_ctx, flag)
         loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
         loaded.info.snapshot_memory = snapshot * context.snapshots
         loaded.strict = options.strict
@@ -226,12 +227,15 @@ def _load_error(path: Path, said: str) -> EngineError:
 
 
 def _make_context(
-    model: ctypes.c_void_p, options: LoadOptions, phase: str, n_ctx: int | None, flag: CancelFlag
+    model: ctypes.c_void_p, options: LoadOptions, phase: str, layers: int, n_ctx: int | None, flag: CancelFlag
 ) -> tuple[Context, int]:
     """The context, and how many bytes a snapshot of its state takes (0 where none can be kept)."""
     recurrent = bool(llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
     target = phase == "target"
     trained = int(llama_cpp.llama_model_n_ctx_train(model))
+    sliding = llama_cpp.llama_model_n_swa(model) > 0
+    kv_type = options.kv_type if target else options.draft_kv_type
+    attention = flash_attention(options, kv_type, on_gpu=has_gpu() and layers > 0, sliding=sliding)
 
     def make(n_ctx: int, n_batch: int, max_rows: int, snapshots: int) -> Context:
         return Context(
@@ -242,10 +246,10 @@ def _make_context(
             n_seq=_TARGET_ROWS if target and not recurrent else 1,
             snapshots=snapshots,
             threads=options.threads or default_threads(),
-            kv_type=options.kv_type if target else options.draft_kv_type,
-            # it splits the cache for one token only
-            flash_attention="off" if options.strict else options.flash_attention,
-            swa_full=llama_cpp.llama_model_n_swa(model) > 0,
+            kv_type=kv_type,
+            flash_attention=attention,
+            n_heads=int(llama_cpp.llama_model_n_head(model)),
+            swa_full=sliding,
             flag=flag,
         )
 

@@ -73,8 +73,11 @@ def test_code_2_an_abort_leaves_a_context_that_goes_on_as_a_fresh_one(smollm2: P
         row = sequence.append(ids[20:60], 1)
         assert row is not None
         again = row[-1].copy()
-        assert np.allclose(again, fresh_row(model, ids[:60]), atol=0.5)
-        assert int(again.argmax()) == int(fresh_row(model, ids[:60]).argmax())
+        sequence.clear()
+        sequence.read(ids[:20])  # in the same slices, so to the bit
+        row = sequence.append(ids[20:60], 1)
+        assert row is not None
+        assert np.array_equal(again, row[-1])
 
 
 def test_a_set_flag_stops_before_the_first_graph_node(model: LoadedModel, sequence: Sequence) -> None:

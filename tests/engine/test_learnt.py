@@ -47,7 +47,7 @@ def test_other_options_are_another_machine(tiny_files: tuple[Path, Path], tmp_pa
         both.costs.observe(32, 1000.0)
     with pair(target, learnt=learnt) as same:
         assert 32 in same.costs.table()
-    for other in ({"kv_type": "f32"}, {"flash_attention": "off"}, {"threads": 2}):
+    for other in ({"kv_type": "f32"}, {"flash_attention": "on"}, {"threads": 2}):
         with pair(target, learnt=learnt, **other) as both:
             assert 32 not in both.costs.table(), other
 

@@ -47,3 +47,11 @@ def test_other_flags_make_another_build(monkeypatch: pytest.MonkeyPatch) -> None
     assert build_key("e==1", cpu) != before
     assert compiler.build_environment()["CXXFLAGS"].split()[-1] == "-O1"
     assert compiler.build_environment()["PATH"] == os.environ["PATH"]
+
+
+@needs_gcc
+def test_half_precision_rows_are_not_walked_in_steps_of_128(tmp_path: Path) -> None:
+    (tmp_path / "half.cpp").write_text("#ifdef __AVX512FP16__\n#error ggml would use it\n#endif\n")
+    flags = compiler.build_environment()["CXXFLAGS"]
+    command = f"g++ {flags} -march=sapphirerapids -c -o '{tmp_path}/half.o' '{tmp_path}/half.cpp'"
+    subprocess.run(["sh", "-c", command], check=True)

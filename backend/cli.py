@@ -23,6 +23,7 @@ _COMMANDS = {
     "chat": ("backend.cli_chat", "chat in this terminal, or answer one prompt"),
     "bench": ("backend.cli_bench", "measure ways of decoding side by side"),
     "tune": ("backend.cli_tune", "which draft pays on prompts like yours"),
+    "plan": ("backend.cli_plan", "where a pair would lie in memory, and how fast it would be"),
     "demo": ("backend.cli_demo", "three prompts with and without speculation"),
     "models": ("backend.cli_models", "list, get, add, requantize and remove models"),
     "doctor": ("backend.cli_doctor", "what works here and what does not"),

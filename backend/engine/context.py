@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.engine import native
-from backend.engine.attention import tokens_at_once
 from backend.engine.batch import Batch
 from backend.engine.cancel import ABORT_CALLBACK, CancelFlag
 from backend.engine.refusals import context_error, decode_error, truncate_error
 from backend.engine.state import Mark, state_bytes
 from backend.errors import EngineError, ErrorCode
+from backend.plan.needs import tokens_at_once
 
 Rows = NDArray[np.float32]
 _KV_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 8, "bf16": 30}

@@ -51,7 +51,12 @@ def engine_line() -> str:
 def free_memory() -> int:
     """Bytes that can be allocated wherever a model may lie: main memory, and the GPUs' where there are any."""
     gpus = [d.free for d in devices() if d.kind in ("gpu", "igpu")]
-    return min([int(psutil.virtual_memory().available), *([sum(gpus)] if gpus else [])])
+    return min([free_main_memory(), *([sum(gpus)] if gpus else [])])
+
+
+def free_main_memory() -> int:
+    """Bytes of main memory that can be allocated."""
+    return int(psutil.virtual_memory().available)
 
 
 def default_threads() -> int:

@@ -27,7 +27,7 @@ from backend.text import shown_name, shown_size
 
 Progress = Callable[[str, float], None]
 
-_DEFAULT_CONTEXT = 8192
+DEFAULT_CONTEXT = 8192
 _READ = 0.5
 """Of the progress of loading: bringing the file into memory, before the engine takes it over."""
 _TARGET_ROWS = 64
@@ -258,7 +258,7 @@ def _make_context(
     affords = affordable(snapshot, free_memory()) if snapshot else 0
     snapshots = affords if options.snapshots is None else min(options.snapshots, options.batch - _SPARE)
     rows = _TARGET_ROWS if target else _DRAFT_ROWS
-    return make(n_ctx or min(trained, _DEFAULT_CONTEXT), options.batch, rows, snapshots if snapshot else 0), snapshot
+    return make(n_ctx or min(trained, DEFAULT_CONTEXT), options.batch, rows, snapshots if snapshot else 0), snapshot
 
 
 def _snapshot_bytes(scout: Context) -> int:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backend.errors import EngineError
 from backend.protocol import DeviceInfo, LoadOptions, ModelInfo, Speculation
 
 if TYPE_CHECKING:
@@ -75,6 +77,19 @@ class Rig:
 
         return Library().resolve(model_id)
 
+    def place(self, target: Path, draft: str | None, options: LoadOptions) -> LoadOptions:
+        """The options with the target's layers on graphics cards filled in, where they are left open."""
+        from backend.engine.devices import free_main_memory
+        from backend.engine.place import place_target
+        from backend.library.gguf import read_model, split_parts
+
+        facts = read_model(split_parts(target))
+        beside = None
+        with suppress(EngineError):  # a draft that cannot be read is said when it is loaded
+            beside = read_model(split_parts(self.resolve(draft))) if draft is not None else None
+        self.look()
+        return place_target(options, facts, beside, self.devices, free_main_memory())
+
     def load_target(
         self, path: Path, model_id: str, options: LoadOptions, progress: Progress, flag: CancelFlag
     ) -> TargetModel:
@@ -96,7 +111,12 @@ class Rig:
     ) -> DraftModel:
         """Load a draft that fits ``target``."""
         from backend.engine.load import load_draft
+        from backend.engine.place import place_draft
+        from backend.library.gguf import read_model, split_parts
 
+        if options.draft_gpu_layers is None:
+            self.look()
+            options = place_draft(options, read_model(split_parts(path)), target.context.n_ctx, self.devices)
         loaded = load_draft(path, model_id, options, target, progress, flag)
         loaded.info = _titled(loaded.info, path)
         return loaded

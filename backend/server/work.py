@@ -149,7 +149,9 @@ class Work:
             self._draft_note, self._options = "", request.options
             self._enter("loading", "")
             try:
-                target = self._rig.load_target(path, request.target, request.options, self._progress(job), job.flag)
+                options = self._rig.place(path, request.draft, request.options)
+                request = request.model_copy(update={"options": options})
+                target = self._rig.load_target(path, request.target, options, self._progress(job), job.flag)
                 self.pair = self._complete(target, request, job)
             except EngineError as error:
                 cancelled = error.code is ErrorCode.CANCELLED

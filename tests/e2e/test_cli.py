@@ -69,7 +69,7 @@ def test_the_command_is_there_before_anything_heavy_is_imported() -> None:
 
 def test_the_terminal_never_loads_the_engine_itself() -> None:
     code = (
-        "import sys, backend.cli_chat, backend.cli_loop, backend.cli_bench, backend.cli_demo, backend.cli_doctor\n"
+        "import sys, backend.cli_chat, backend.cli_loop, backend.cli_bench, backend.cli_demo, backend.cli_doctor, backend.cli_plan\n"
         "sys.exit('llama_cpp' in sys.modules or 'backend.engine' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], env=environment(), cwd=ROOT, check=False).returncode == 0
@@ -78,7 +78,7 @@ def test_the_terminal_never_loads_the_engine_itself() -> None:
 def test_help_names_every_command() -> None:
     done = tandem("--help")
     assert done.code == 0
-    assert all(f"  {name} " in done.out for name in ("chat", "bench", "tune", "demo", "models", "doctor"))
+    assert all(f"  {name} " in done.out for name in ("chat", "bench", "tune", "plan", "demo", "models", "doctor"))
 
 
 @pytest.mark.parametrize(

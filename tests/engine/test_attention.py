@@ -1,4 +1,4 @@
-"""Whether flash attention is used, and how large the slices are without it."""
+"""Whether flash attention is used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.engine.attention import flash_attention, tokens_at_once
+from backend.engine.attention import flash_attention
 from backend.engine.devices import has_gpu
 from backend.protocol import LoadOptions
 from tests.engine.rig import loaded
@@ -28,13 +28,6 @@ def test_off_on_a_processor_unless_asked_for(
     options: LoadOptions, kv_type: str, on_gpu: bool, sliding: bool, used: str
 ) -> None:
     assert flash_attention(options, kv_type, on_gpu=on_gpu, sliding=sliding) == used
-
-
-def test_scores_bound_how_much_is_computed_at_once() -> None:
-    assert tokens_at_once(512, 4096, 12) == 512
-    assert tokens_at_once(512, 8192, 40) == 192  # 14B: 252 MB of scores
-    assert tokens_at_once(512, 131_072, 40) == 64
-    assert tokens_at_once(32, 8192, 40) == 32
 
 
 @pytest.mark.skipif(has_gpu(), reason="a GPU's own choice")

@@ -1,0 +1,150 @@
+"""``tandem plan``: where a pair would lie on a machine, and how fast it would be there, before anything is loaded."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+from backend.cli_pair import NO_DRAFT, is_path, whole
+from backend.cli_session import Session
+from backend.errors import EngineError, ErrorCode
+from backend.library.gguf import read_model, split_parts
+from backend.library.library import Library, LibraryModel
+from backend.plan.machine import Machine, machine, measured_memory_rate
+from backend.plan.needs import Needs, of_catalogue, of_file
+from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
+from backend.text import shown_size
+
+_WHERE = {"none": "no draft", "gpu": "draft on a GPU", "memory": "draft in memory"}
+_CONTEXT = 8192
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``plan``."""
+    parser = subparsers.add_parser("plan", help="where a pair would lie in memory, and how fast it would be")
+    parser.add_argument("--target", metavar="ID|PATH", help="default: the starter target")
+    parser.add_argument("--draft", metavar="ID|PATH|none", help="default: the first draft that the catalogue names")
+    parser.add_argument("--context", type=whole(64, 4_194_304), default=_CONTEXT, metavar="N", help="default: 8192")
+    parser.add_argument("--kv-type", choices=("f16", "q8_0", "q4_0", "bf16", "f32"), default="f16")
+    parser.add_argument("--memory", type=_gigabytes, metavar="GB", help="main memory that is free (default: as here)")
+    parser.add_argument(
+        "--vram", type=_gigabytes, action="append", metavar="GB", help="a graphics card's free memory; 0 = no card"
+    )
+    parser.add_argument(
+        "--acceptance", type=_share, default=TYPICAL_ACCEPTANCE, metavar="A", help="draft tokens that hold"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The command; 0 where some plan is possible."""
+    library = Library()
+    target, drafts = _needs(library, args.target or library.starter().target)
+    draft = None
+    if args.draft not in NO_DRAFT and (args.draft or drafts):
+        draft, _ = _needs(library, args.draft or drafts[0])
+    request = Request(target, draft, args.context, args.kv_type, acceptance=args.acceptance)
+    here = _machine(args.memory, args.vram)
+    found = plans(request, here)
+    print(_title(request, here))
+    if not found:
+        print(_too_large(request, here))
+        return 1
+    for line in _table(request, here, found):
+        print(line)
+    print(_verdict(request, here, found))
+    return 0
+
+
+def _needs(library: Library, name: str) -> tuple[Needs, tuple[str, ...]]:
+    """What a model needs, from its file where that is here; and the drafts that the catalogue names for it."""
+    if is_path(name):
+        return of_file(read_model(split_parts(Path(name).expanduser()))), ()
+    model = library.find(name)
+    drafts = model.entry.drafts if model.entry is not None else ()
+    if model.facts is not None and model.installed:
+        return of_file(model.facts), drafts
+    needs = _published(model)
+    if needs is None:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, f"Too little is published about {name} to plan with; get it first.", {"model": name}
+        )
+    return needs, drafts
+
+
+def _published(model: LibraryModel) -> Needs | None:
+    if model.entry is None or model.variant is None or model.variant.size is None:
+        return None
+    return of_catalogue(model.name, model.entry.shape, model.variant.size, model.variant.quant)
+
+
+def _machine(memory: int | None, vram: Sequence[int] | None) -> Machine:
+    cards = [size for size in vram or () if size]
+    rate = None
+    if memory is None:
+        memory, rate = psutil.virtual_memory().available, measured_memory_rate(psutil.cpu_count(logical=False) or 1)
+    if vram is None:
+        with Session() as session:
+            cards = [d.free for d in session.run(session.client.state()).devices if d.kind in ("gpu", "igpu")]
+    return machine(memory, cards, memory_rate=rate)
+
+
+def _title(request: Request, here: Machine) -> str:
+    cards = ", ".join(f"{shown_size(card.free)} on {card.name}" for card in here.gpus) or "no GPU"
+    pair = request.target.name + (f" with {request.draft.name}" if request.draft else "")
+    guess = "estimated from the catalogue" if request.target.estimated else "weights from the file"
+    return f"{pair}, {request.n_ctx:,} tokens of context; {cards}, {shown_size(here.memory.free)} of memory ({guess})"
+
+
+def _table(request: Request, here: Machine, found: Sequence[Plan]) -> list[str]:
+    layers = len(request.target.layers) + 1
+    rows = [("plan", *(p.name for p in (*here.gpus, here.memory)), "layers on GPU", "from disk", "plain", "with draft")]
+    for plan in found:
+        sizes = (shown_size(plan.taken[p.name]) for p in (*here.gpus, here.memory))
+        with_draft = f"{1e3 / plan.ms:.1f} tok/s, k {plan.k}" if plan.k else "-"
+        streamed = shown_size(plan.streamed) if plan.streamed else "-"
+        on_gpu = f"{plan.gpu_layers}/{layers}" if here.gpus else "-"
+        rows.append((_WHERE[plan.where], *sizes, on_gpu, streamed, f"{1e3 / plan.plain_ms:.1f} tok/s", with_draft))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _verdict(request: Request, here: Machine, found: Sequence[Plan]) -> str:
+    best = found[0]
+    line = f"Best: {_WHERE[best.where]}; speeds are estimates"
+    alone = next((p for p in found if p.where == "none"), None)
+    if alone is not None and best.k:
+        line += f", {alone.ms / best.ms:.2f} times the speed without"
+        if displaced := alone.gpu_layers - best.gpu_layers:
+            line += f" though the draft takes the place of {displaced} layers"
+    return line + "."
+
+
+def _too_large(request: Request, here: Machine) -> str:
+    need = request.target.embedding + request.target.kv(request.n_ctx, request.kv_type)
+    return (
+        f"It does not fit: caches and buffers alone want more than {shown_size(here.memory.free)} of main memory "
+        f"(at least {shown_size(need)}). Choose a shorter context."
+    )
+
+
+def _gigabytes(text: str) -> int:
+    return _number(text, lambda value: value >= 0, "GB, 0 or more", 1e9)
+
+
+def _share(text: str) -> float:
+    value = _number(text, lambda v: 0 < v < 1, "between 0 and 1", 1e9) / 1e9
+    return float(value)
+
+
+def _number(text: str, fits: Callable[[float], bool], wanted: str, scale: float) -> int:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not fits(value) or value > 1e6:
+        raise argparse.ArgumentTypeError(f"must be {wanted}, but is {text}")
+    return round(value * scale)

@@ -1,0 +1,128 @@
+"""What a model takes in memory, by what it is for (design §5).
+
+Weights come from the tensor table of a file that is here, else from the catalogue's size and shape. The KV cache is
+exact; the compute buffer follows what llama.cpp reports for models of this kind.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from backend.library.catalogue import Shape
+from backend.library.gguf import GgufFacts
+
+_BLOCK = re.compile(r"blk\.(\d+)\.")
+_KV_BYTES = {"f32": 4.0, "f16": 2.0, "bf16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}
+_SCORES = 256 << 20
+_LEAST = 64
+"""Tokens that are computed at once whatever they take: the most of one verification pass."""
+_OUTPUT_QUANT = {"Q4_K_M": (4.5, 6.5625), "Q5_K_M": (5.5, 6.5625), "Q6_K": (6.5625, 6.5625), "Q8_0": (8.5, 8.5)}
+"""Bits a weight of the embedding and of the output matrix, as llama-quantize makes them (llama-quant.cpp)."""
+_TIED_BELOW = 2560
+"""Width up to which published families share embedding and output matrix (Qwen3 up to 4B, Gemma, SmolLM2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Bytes, but for counts.
+
+    Attributes:
+        layers: weights of each block.
+        output: weights after the last block, the output matrix among them.
+        embedding: stays in main memory; a token reads one row of it.
+        tied: the output matrix is the embedding: held once in main memory, once more on a GPU that has the output.
+        kv_width: numbers that one token adds to the cache, over all layers.
+        estimated: from the catalogue, the file not being here.
+    """
+
+    name: str
+    layers: tuple[int, ...]
+    output: int
+    embedding: int
+    tied: bool
+    kv_width: int
+    n_heads: int
+    n_embd: int
+    n_vocab: int
+    estimated: bool = False
+
+    @property
+    def weights(self) -> int:
+        """All weights, as the file holds them."""
+        return sum(self.layers) + self.embedding + (0 if self.tied else self.output)
+
+    @property
+    def read(self) -> int:
+        """What one token reads of them."""
+        return sum(self.layers) + self.output
+
+    def kv(self, n_ctx: int, kv_type: str = "f16") -> int:
+        """The cache of ``n_ctx`` tokens."""
+        return round(n_ctx * self.kv_width * _KV_BYTES[kv_type])
+
+    def compute(self, n_ctx: int, n_batch: int, rows: int, *, flash: bool) -> int:
+        """The compute buffer: scores and masks of the tokens computed at once, their activations, and logits."""
+        at_once = n_batch if flash else tokens_at_once(n_batch, n_ctx, self.n_heads)
+        masks, activations = 8 * at_once * n_ctx, 48 * at_once * self.n_embd
+        scores = 0 if flash else 4 * at_once * n_ctx * self.n_heads
+        return masks + max(scores, activations) + 4 * rows * self.n_vocab
+
+
+def tokens_at_once(n_batch: int, n_ctx: int, n_heads: int) -> int:
+    """Of ``n_batch``: without flash attention the scores of every head over the whole context are held in memory."""
+    fits = _SCORES // (4 * n_ctx * max(1, n_heads)) // _LEAST * _LEAST
+    return min(n_batch, max(_LEAST, fits))
+
+
+def of_file(facts: GgufFacts) -> Needs:
+    """What a file that is here needs."""
+    layers = [0] * facts.n_layer
+    output = embedding = 0
+    tied = True
+    for tensor in facts.tensors():
+        block = _BLOCK.match(tensor.name)
+        if block and int(block[1]) < len(layers):
+            layers[int(block[1])] += tensor.nbytes
+        elif tensor.name == "token_embd.weight":
+            embedding += tensor.nbytes
+        else:
+            output += tensor.nbytes
+            tied = tied and tensor.name != "output.weight"
+    return Needs(
+        f"{facts.name} {facts.quant}",
+        tuple(layers),
+        output + (embedding if tied else 0),
+        embedding,
+        tied,
+        facts.n_layer * facts.n_head_kv * (facts.head_size_k + facts.head_size_v),
+        facts.n_head,
+        facts.n_embd,
+        facts.n_vocab,
+    )
+
+
+def of_catalogue(name: str, shape: Shape, size: int, quant: str) -> Needs | None:
+    """What a published model would need; None where too little about it is known."""
+    if None in (shape.layers, shape.heads, shape.kv_heads, shape.head_size, shape.embedding, shape.vocabulary):
+        return None
+    assert shape.layers and shape.heads and shape.kv_heads and shape.head_size and shape.embedding  # noqa: PT018
+    assert shape.vocabulary
+    tied = shape.embedding <= _TIED_BELOW
+    bits = _OUTPUT_QUANT.get(quant.upper(), (16.0, 16.0))
+    embedding, output = (round(shape.vocabulary * shape.embedding * b / 8) for b in bits)
+    if tied:  # then it is quantised as an output matrix
+        embedding = output
+    blocks = max(0, size - embedding - (0 if tied else output))
+    return Needs(
+        f"{name} {quant}",
+        (blocks // shape.layers,) * shape.layers,
+        output,
+        embedding,
+        tied,
+        2 * shape.layers * shape.kv_heads * shape.head_size,
+        shape.heads,
+        shape.embedding,
+        shape.vocabulary,
+        estimated=True,
+    )

@@ -1,0 +1,154 @@
+"""The plans for a pair on a machine, priced by Eq. (2): no draft, draft on a card, draft in main memory.
+
+A draft is placed first and whole, as it is read several times a round. Then each card takes as many of the target's
+layers as fit beside their caches, and main memory the rest; what does not fit there is read from disk in every pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from backend.equations import LONGEST, expected_tokens, ms_per_token
+from backend.plan.machine import Machine, Place
+from backend.plan.needs import Needs
+
+Where = Literal["none", "gpu", "memory"]
+TYPICAL_ACCEPTANCE = 0.75
+"""Of a draft of the same family, where nothing was measured."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be placed, and how its contexts are made (see ``protocol.LoadOptions``)."""
+
+    target: Needs
+    draft: Needs | None
+    n_ctx: int
+    kv_type: str = "f16"
+    n_batch: int = 512
+    rows: int = 64
+    draft_rows: int = 16
+    acceptance: float = TYPICAL_ACCEPTANCE
+
+
+@dataclass(slots=True)
+class Plan:
+    """One way to place the pair.
+
+    Attributes:
+        where: the draft lies.
+        gpu_layers: of the target, the output counting as one more (llama.cpp's ``n_gpu_layers``).
+        taken: bytes by place.
+        streamed: bytes of the target that every pass reads from disk.
+        plain_ms: milliseconds a token without the draft.
+        k: best draft length; 0 where the draft does not pay.
+        ms: milliseconds a token at ``k``.
+    """
+
+    where: Where
+    gpu_layers: int = 0
+    taken: dict[str, int] = field(default_factory=dict)
+    streamed: int = 0
+    plain_ms: float = 0.0
+    k: int = 0
+    ms: float = 0.0
+
+
+def plans(request: Request, machine: Machine) -> list[Plan]:
+    """All that are possible, the quickest first; of equals the one without a draft."""
+    wheres: tuple[Where, ...] = ("none", "gpu", "memory") if request.draft is not None else ("none",)
+    found = [plan for where in wheres for plan in _placed(request, machine, where)]
+    return sorted(found, key=lambda plan: plan.ms)
+
+
+def layers_that_fit(request: Request, machine: Machine) -> int:
+    """Of the target, on the cards, without a draft."""
+    return next(_placed(request, machine, "none")).gpu_layers
+
+
+def _placed(request: Request, machine: Machine, where: Where) -> Iterator[Plan]:
+    free = {place.name: place.free for place in (*machine.gpus, machine.memory)}
+    plan = Plan(where)
+    draft_at: Place | None = None
+    if request.draft is not None and where != "none":
+        draft_at = _place_draft(request, machine, where, free)
+        if draft_at is None:
+            return
+    on_cards = _fill_cards(request, machine, free, plan)
+    ram = machine.memory.name
+    target, host = request.target, 0
+    if not plan.gpu_layers:  # the output is the first to go to a card; a tied one is the embedding
+        host += 0 if target.tied else target.output
+    n_host = min(len(target.layers), len(target.layers) + 1 - plan.gpu_layers)
+    host += sum(target.layers[:n_host])
+    share = n_host / max(1, len(target.layers))
+    caches = round(share * target.kv(request.n_ctx, request.kv_type))
+    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=bool(machine.gpus))
+    held = caches + target.embedding + (buffers if n_host else 4 * request.rows * target.n_vocab)
+    plan.streamed = max(0, host + held - free[ram])
+    free[ram] -= host + held - plan.streamed
+    if free[ram] < 0 or plan.streamed > host:
+        return  # what cannot be read from disk does not fit either
+    plan.taken = {place.name: place.free - free[place.name] for place in (*machine.gpus, machine.memory)}
+    read = host + (target.output if target.tied and not plan.gpu_layers else 0)
+    _price(request, machine, plan, on_cards, read, draft_at)
+    yield plan
+
+
+def _place_draft(request: Request, machine: Machine, where: Where, free: dict[str, int]) -> Place | None:
+    """The place that takes the whole draft; None where none does."""
+    draft = request.draft
+    assert draft is not None
+    flash = where == "gpu"
+    need = draft.kv(request.n_ctx) + draft.compute(request.n_ctx, request.n_batch, request.draft_rows, flash=flash)
+    if flash:  # the embedding stays in main memory
+        need += draft.read
+        if (left := free[machine.memory.name] - draft.embedding) < 0:
+            return None
+    else:
+        need += draft.weights
+    for place in machine.gpus if flash else (machine.memory,):
+        if free[place.name] >= need:
+            free[place.name] -= need
+            if flash:
+                free[machine.memory.name] = left
+            return place
+    return None
+
+
+def _fill_cards(request: Request, machine: Machine, free: dict[str, int], plan: Plan) -> dict[str, int]:
+    """The target's layers from the last one down, as llama.cpp offloads them; bytes read a token on each card."""
+    target = request.target
+    cache = target.kv(request.n_ctx, request.kv_type) // max(1, len(target.layers))
+    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=True)
+    parts = [target.output, *(weights + cache for weights in reversed(target.layers))]
+    read = {card.name: 0 for card in machine.gpus}
+    for card in machine.gpus:
+        if free[card.name] < buffers + parts[min(plan.gpu_layers, len(parts) - 1)]:
+            continue
+        free[card.name] -= buffers
+        while plan.gpu_layers < len(parts) and free[card.name] >= parts[plan.gpu_layers]:
+            free[card.name] -= parts[plan.gpu_layers]
+            read[card.name] += parts[plan.gpu_layers]
+            plan.gpu_layers += 1
+    return read
+
+
+def _price(
+    request: Request, machine: Machine, plan: Plan, on_cards: dict[str, int], host: int, draft_at: Place | None
+) -> None:
+    """Eq. (2) with what each place reads of one token, and what each further token of a pass adds there."""
+    parts = [(card, on_cards[card.name] / card.rate) for card in machine.gpus]
+    parts.append((machine.memory, (host - plan.streamed) / machine.memory.rate))
+    parts.append((machine.disk, plan.streamed / machine.disk.rate))
+    plan.plain_ms = plan.ms = sum(ms for _, ms in parts)
+    if draft_at is None or request.draft is None:
+        return
+    step = request.draft.read / draft_at.rate
+    for k in range(1, LONGEST + 1):
+        t_pass = sum(ms * (1 + place.row * k) for place, ms in parts)
+        ms = ms_per_token(t_pass, k, step, expected_tokens(request.acceptance, k))
+        if ms < plan.ms:
+            plan.k, plan.ms = k, ms

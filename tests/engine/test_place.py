@@ -1,0 +1,84 @@
+"""Layers on graphics cards, for cards of every size; no card is needed for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backend.engine.place import ALL, place_draft, place_target
+from backend.library.gguf import GgufFacts, read_facts
+from backend.plan.machine import machine
+from backend.plan.needs import of_file
+from backend.plan.plan import Request, plans
+from backend.protocol import DeviceInfo, LoadOptions
+
+GB = 10**9
+MEMORY = 32 * GB
+
+
+@pytest.fixture(scope="module")
+def target(starter_target: Path) -> GgufFacts:
+    return read_facts(starter_target)
+
+
+@pytest.fixture(scope="module")
+def draft(starter_draft: Path) -> GgufFacts:
+    return read_facts(starter_draft)
+
+
+def card(free: float) -> DeviceInfo:
+    return DeviceInfo(name="GPU0", description="a card", kind="gpu", free=round(free * GB), total=24 * GB)
+
+
+CPU = DeviceInfo(name="CPU", description="a processor", kind="cpu", free=MEMORY, total=MEMORY)
+
+
+def test_without_a_card_nothing_is_decided(target: GgufFacts, draft: GgufFacts) -> None:
+    assert place_target(LoadOptions(), target, draft, [CPU], MEMORY) == LoadOptions()
+
+
+def test_what_a_person_asks_for_stands(target: GgufFacts, draft: GgufFacts) -> None:
+    asked = LoadOptions(gpu_layers=3)
+    assert place_target(asked, target, draft, [CPU, card(8)], MEMORY) == asked
+
+
+def test_a_large_card_takes_both(target: GgufFacts, draft: GgufFacts) -> None:
+    placed = place_target(LoadOptions(), target, draft, [CPU, card(8)], MEMORY)
+    assert placed == LoadOptions(gpu_layers=29)
+
+
+def test_room_is_left_for_the_draft_where_it_gains_more_than_the_layers(target: GgufFacts, draft: GgufFacts) -> None:
+    """A card that holds all of the target but not both."""
+    request = Request(of_file(target), of_file(draft), 8192)
+    for free in (1.6, 1.8, 2.0, 2.2):
+        best = plans(request, machine(MEMORY, [round(free * GB)]))[0]
+        assert place_target(LoadOptions(), target, draft, [card(free)], MEMORY).gpu_layers == best.gpu_layers
+
+
+def test_a_small_card_takes_some_layers(target: GgufFacts, draft: GgufFacts) -> None:
+    placed = place_target(LoadOptions(), target, draft, [card(1.2)], MEMORY)
+    assert placed.gpu_layers is not None
+    assert 0 < placed.gpu_layers < 29
+    tiny = place_target(LoadOptions(), target, draft, [card(0.05)], MEMORY)
+    assert tiny.gpu_layers == 0
+
+
+def test_a_longer_context_leaves_room_for_fewer_layers(target: GgufFacts) -> None:
+    short, long = (
+        place_target(LoadOptions(n_ctx=n), target, None, [card(1.2)], MEMORY).gpu_layers for n in (2048, 32_768)
+    )
+    assert short is not None
+    assert long is not None
+    assert long < short
+
+
+def test_where_nothing_fits_the_engine_decides(target: GgufFacts, draft: GgufFacts) -> None:
+    assert place_target(LoadOptions(), target, draft, [card(1)], 0) == LoadOptions()
+
+
+def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> None:
+    assert place_draft(LoadOptions(), draft, 8192, [CPU]).draft_gpu_layers is None
+    assert place_draft(LoadOptions(), draft, 8192, [card(0.2), card(4)]).draft_gpu_layers == ALL
+    assert place_draft(LoadOptions(), draft, 8192, [card(0.2), card(0.3)]).draft_gpu_layers == 0
+    assert place_draft(LoadOptions(draft_gpu_layers=5), draft, 8192, [card(0.2)]).draft_gpu_layers == 5

@@ -1,0 +1,70 @@
+"""What a model needs: from a file, from the catalogue, and how far the second is from the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from backend.library.catalogue import shipped_catalogue
+from backend.library.gguf import read_facts
+from backend.plan.needs import of_catalogue, of_file, tokens_at_once
+
+
+def test_a_file_is_counted_to_the_byte(starter_target: Path) -> None:
+    facts = read_facts(starter_target)
+    needs = of_file(facts)
+    assert needs.weights == sum(t.nbytes for t in facts.tensors())
+    assert len(needs.layers) == 28
+    assert needs.kv(4096) == 28 * 4096 * 2 * (128 + 128) * 2  # 2 KV heads, K and V of 128 numbers, 2 bytes each
+    assert needs.kv(4096, "q8_0") == round(needs.kv(4096) * 34 / 64)
+
+
+def test_a_tied_matrix_is_read_but_held_once(starter_target: Path, gemma3_270m: Path) -> None:
+    untied, tied = of_file(read_facts(starter_target)), of_file(read_facts(gemma3_270m))
+    assert not untied.tied
+    assert tied.tied
+    assert tied.read > tied.weights - tied.embedding
+    assert tied.weights == sum(tied.layers) + tied.embedding
+
+
+@pytest.mark.parametrize("name", ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"])
+def test_the_estimate_is_near_the_file(name: str, request: pytest.FixtureRequest) -> None:
+    path: Path = request.getfixturevalue("starter_target" if name.endswith("1.5b") else "starter_draft")
+    found = shipped_catalogue().find(name)
+    assert found is not None
+    entry, variant = found
+    assert variant.size is not None
+    guess = of_catalogue(entry.name, entry.shape, variant.size, variant.quant)
+    assert guess is not None
+    known = of_file(read_facts(path))
+    assert guess.estimated
+    assert guess.kv_width == known.kv_width
+    assert guess.weights == pytest.approx(known.weights, rel=0.02)
+    assert guess.read == pytest.approx(known.read, rel=0.3)
+
+
+def test_an_entry_without_its_shape_cannot_be_planned() -> None:
+    found = shipped_catalogue().find("qwen3-14b")
+    assert found is not None
+    entry, _ = found
+    assert of_catalogue("x", entry.shape.model_copy(update={"kv_heads": None}), 10**9, "Q4_K_M") is None
+
+
+def test_scores_bound_how_much_is_computed_at_once() -> None:
+    assert tokens_at_once(512, 4096, 12) == 512
+    assert tokens_at_once(512, 8192, 40) == 192  # 14B: 252 MB of scores
+    assert tokens_at_once(512, 131_072, 40) == 64
+    assert tokens_at_once(32, 8192, 40) == 32
+
+
+def test_the_buffer_grows_with_what_is_computed_at_once(starter_target: Path) -> None:
+    """As llama.cpp reports it for this model: 224 MiB and 37 of logits without flash attention, 72 and 37 with it."""
+    needs = of_file(read_facts(starter_target))
+    mib = 2**20
+    assert needs.compute(8192, 512, 64, flash=False) / mib == pytest.approx(224 + 37, rel=0.05)
+    assert needs.compute(8192, 512, 64, flash=True) / mib == pytest.approx(72 + 37, rel=0.05)
+    assert needs.compute(4096, 512, 64, flash=False) / mib == pytest.approx(120 + 37, rel=0.06)
+    more = replace(needs, n_heads=40)
+    assert more.compute(8192, 512, 64, flash=False) < 2 * needs.compute(8192, 512, 64, flash=False)

@@ -44,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except EngineError as error:
-        complain(error.message)
+        hint = " (--load-anyway does that.)" if error.code is ErrorCode.TOO_LARGE else ""
+        complain(error.message + hint)
         return _INTERRUPTED if error.code is ErrorCode.CANCELLED else _FAILED
     except KeyboardInterrupt:
         print(file=sys.stderr)

@@ -21,7 +21,7 @@ from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
 from backend.bench.sweep import Best, best_fixed, sweep_modes
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.cli import complain, version
-from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
@@ -98,7 +98,7 @@ def _run(
     bounded: list[tuple[Run, Bound]] = []
     code = 0
     with Session(choice.files, strict=args.strict) as session:
-        state = session.load(choice.load_request(load_options(args)))
+        state = session.load(choice.load_request(args))
         own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
         try:
             session.run(_measure(args, prompts, own, peers, sampling, runs, bounded))

@@ -12,7 +12,7 @@ from typing import Literal
 from backend.bench.runner import new_job
 from backend.cli import complain
 from backend.cli_figures import status_line
-from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, Message, ReplyRequest, Sampling, Speculation, State
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     # a draft that could not be used in this one reply is not loaded
     wanted = choice if prompt is None or settings.speculation.enabled else replace(choice, draft=None)
     with Session(choice.files, strict=args.strict) as session:
-        request = wanted.load_request(load_options(args))
+        request = wanted.load_request(args)
         state = session.load(request)
         if prompt is None:
             from backend.cli_loop import Loop

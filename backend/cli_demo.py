@@ -11,7 +11,7 @@ from backend.bench.runner import new_job
 from backend.bench.workloads import DEMO, Prompt
 from backend.cli import complain
 from backend.cli_figures import difference_line, sources
-from backend.cli_pair import add_pair_options, choose_pair, load_options, whole
+from backend.cli_pair import add_pair_options, choose_pair, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Comparison, Message, ReplyRequest, Sampling, Speculation, State
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     for note in choice.notes:
         complain(note)
     with Session(choice.files, strict=args.strict) as session:
-        state = session.load(choice.load_request(load_options(args)))
+        state = session.load(choice.load_request(args))
         _head(state, args.max_tokens)
         ratios = []
         for prompt in DEMO:

@@ -37,9 +37,11 @@ class PairChoice:
     sampling: Sampling = field(default_factory=Sampling)
     """What the target's publisher recommends, where it is known."""
 
-    def load_request(self, options: LoadOptions) -> LoadRequest:
-        """The request that loads the pair."""
-        return LoadRequest(target=self.target, draft=self.draft, options=options)
+    def load_request(self, args: argparse.Namespace) -> LoadRequest:
+        """The request that loads the pair with the options that were given."""
+        return LoadRequest(
+            target=self.target, draft=self.draft, options=load_options(args), anyway=getattr(args, "load_anyway", False)
+        )
 
 
 def add_pair_options(parser: argparse.ArgumentParser, *, draft: bool = True) -> None:
@@ -54,6 +56,9 @@ def add_pair_options(parser: argparse.ArgumentParser, *, draft: bool = True) -> 
     parser.add_argument("--draft-gpu-layers", type=whole(0), metavar="N", help="draft layers on the GPU")
     parser.add_argument("--context", type=whole(64, 4_194_304), metavar="N", help="context in tokens (default: 8192)")
     parser.add_argument("--threads", type=whole(1, 1024), metavar="N", help="CPU threads (default: physical cores)")
+    parser.add_argument(
+        "--load-anyway", action="store_true", help="also what does not fit into the memory that is free"
+    )
     parser.add_argument("--strict", action="store_true", help="only passes that give plain decoding's text to the bit")
 
 

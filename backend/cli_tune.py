@@ -13,7 +13,7 @@ from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.chats import Reply
 from backend.cli import complain
 from backend.cli_chat import ask
-from backend.cli_pair import PairChoice, add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.forecast import Forecast
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         raise EngineError(ErrorCode.BAD_REQUEST, "No draft model that fits is here; name some with --drafts.")
     prompts = [] if args.chats else _prompts(args)
     with Session(_files([first, *choices]), strict=args.strict) as session:
-        state = session.load(first.load_request(load_options(args)))
+        state = session.load(first.load_request(args))
         replies = _from_chats(state) if args.chats else _answers(session, prompts, args)
         found = session.run(_try(session, [c.draft for c in choices if c.draft is not None], replies))
     if not found:  # why was said of each

@@ -36,6 +36,8 @@ class ErrorCode(StrEnum):
     CANCELLED = "cancelled"
     # engine
     OUT_OF_MEMORY = "out_of_memory"
+    TOO_LARGE = "too_large"
+    """It would not fit; nothing was tried."""
     DECODE_FAILED = "decode_failed"
     BAD_LOGITS = "bad_logits"
     BAD_TOKEN = "bad_token"

@@ -57,6 +57,8 @@ class LoadRequest(_Strict):
     target: str
     draft: str | None = None
     options: LoadOptions = LoadOptions()
+    anyway: bool = False
+    """Also where it does not fit into the memory that is free: what is missing is read from disk for every token."""
 
 
 class DraftRequest(_Strict):

@@ -12,10 +12,11 @@ from typing import Literal
 from backend.errors import EngineError, ErrorCode
 from desktop.store import StoreError
 
-Action = Literal["retry", "restart", "log", "models", "settings", "new_chat"]
+Action = Literal["retry", "anyway", "restart", "log", "models", "settings", "new_chat"]
 
 LABELS: dict[Action, str] = {
     "retry": "Try again",
+    "anyway": "Load anyway",
     "restart": "Restart engine",
     "log": "Open log",
     "models": "Choose a model",
@@ -33,7 +34,7 @@ class Notice:
     actions: tuple[Action, ...] = ()
     mild: bool = False
     retry: Callable[[], object] | None = field(default=None, compare=False)
-    """What "Try again" does: exactly what failed, where it failed. Without it there is no such button."""
+    """What "Try again" does: exactly what failed, where it failed; or "Load anyway". Without it, no such button."""
 
 
 _E = ErrorCode
@@ -56,6 +57,7 @@ _TITLES: dict[ErrorCode, tuple[str, tuple[Action, ...]]] = {
     _E.UNSUPPORTED_CONTENT: ("Tandem cannot do this yet", ()),
     _E.CANCELLED: ("Stopped", ()),
     _E.OUT_OF_MEMORY: ("Not enough memory for this model", ("settings", "models")),
+    _E.TOO_LARGE: ("This does not fit into the memory that is free", ("anyway", "settings", "models")),
     _E.DECODE_FAILED: ("The engine failed while computing", ("restart", "log")),
     _E.BAD_LOGITS: ("The model computed invalid numbers", ("restart", "log")),
     _E.BAD_TOKEN: ("The engine made an invalid token", ("restart", "log")),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from backend.engine.learnt import Learnt
     from backend.engine.load import DraftModel, TargetModel
     from backend.engine.pair import Pair
+    from backend.library.gguf import GgufFacts
 
 Progress = Callable[[str, float], None]
 
@@ -77,18 +78,33 @@ class Rig:
 
         return Library().resolve(model_id)
 
+    def check_memory(self, target: Path, draft: str | None, options: LoadOptions) -> None:
+        """Refuse what would not fit once the present pair is freed.
+
+        Raises:
+            EngineError: TOO_LARGE.
+        """
+        from backend.engine.devices import free_main_memory, memory_used
+        from backend.engine.place import check_memory
+
+        self.look()
+        check_memory(options, *self._facts(target, draft), self.devices, free_main_memory() + memory_used())
+
     def place(self, target: Path, draft: str | None, options: LoadOptions) -> LoadOptions:
         """The options with the target's layers on graphics cards filled in, where they are left open."""
         from backend.engine.devices import free_main_memory
         from backend.engine.place import place_target
+
+        self.look()
+        return place_target(options, *self._facts(target, draft), self.devices, free_main_memory())
+
+    def _facts(self, target: Path, draft: str | None) -> tuple[GgufFacts, GgufFacts | None]:
         from backend.library.gguf import read_model, split_parts
 
-        facts = read_model(split_parts(target))
-        beside = None
+        facts, beside = read_model(split_parts(target)), None
         with suppress(EngineError):  # a draft that cannot be read is said when it is loaded
             beside = read_model(split_parts(self.resolve(draft))) if draft is not None else None
-        self.look()
-        return place_target(options, facts, beside, self.devices, free_main_memory())
+        return facts, beside
 
     def load_target(
         self, path: Path, model_id: str, options: LoadOptions, progress: Progress, flag: CancelFlag

@@ -143,6 +143,8 @@ class Work:
             raise self.start_error
         path = self._rig.resolve(request.target)
         _check_file(path)
+        if not request.anyway:
+            self._rig.check_memory(path, request.draft, request.options)
         self._cancel_draft_loads()
         with self._holding_target(job):
             self.close_pair()

@@ -194,11 +194,11 @@ class Engine(QObject):
 
     # -- one wish at a time ---------------------------------------------------------------------------------------
 
-    def _want(self, target: str) -> None:
+    def _want(self, target: str, *, anyway: bool = False) -> None:
         if self._worker == "lost":
             self._renew()
         self._drop()
-        self._wanted = Wanted(target)
+        self._wanted = Wanted(target, anyway=anyway)
         self._draft_is_due = True
         self._failed = ""
         self._bridge.hold_replies()
@@ -297,7 +297,8 @@ class Engine(QObject):
     def _keep_failure(self, wanted: Wanted, error: EngineError) -> None:
         if not wanted.swap:
             self._failed = wanted.target
-        self.noticed.emit(notice(error, retry=self._swap_again if wanted.swap else partial(self._want, wanted.target)))
+        again = partial(self._want, wanted.target, anyway=error.code is ErrorCode.TOO_LARGE)
+        self.noticed.emit(notice(error, retry=self._swap_again if wanted.swap else again))
 
     def _on_drafts(self, target: str, choices: list[Any]) -> None:
         if target == self._asked:
@@ -305,8 +306,9 @@ class Engine(QObject):
             self.drafts_changed.emit(choices)
             if (wanted := self._held_back(target)) is not None:
                 wanted.draft = self._draft_id()
-                options = self._settings.now.load
-                wanted.job = self._bridge.load(LoadRequest(target=target, draft=wanted.draft, options=options))
+                options, anyway = self._settings.now.load, wanted.anyway
+                request = LoadRequest(target=target, draft=wanted.draft, options=options, anyway=anyway)
+                wanted.job = self._bridge.load(request)
             self._swap()
 
     def _on_drafts_failed(self, target: str, error: EngineError) -> None:

@@ -21,6 +21,8 @@ class Wanted:
     draft: str | None = None
     swap: bool = False
     job: str = ""
+    anyway: bool = False
+    """Also where it does not fit into the memory that is free."""
     progress: LoadProgress | None = None
 
     @property

@@ -9,12 +9,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from desktop.theme.icons import IconButton
 from desktop.words import LABELS, Notice
 
+_OWN = ("retry", "anyway")
+
 
 class NoticeBar(QFrame):
     """Shows one notice at a time; a new one replaces the old."""
 
     acted = Signal(str)
-    """An action's id (see :data:`desktop.words.Action`); "retry" is the notice's own and done here."""
+    """An action's id (see :data:`desktop.words.Action`), but for the notice's own, which are done here."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +67,7 @@ class NoticeBar(QFrame):
                 widget.hide()
                 widget.deleteLater()
         for action in notice.actions:
-            if action == "retry" and notice.retry is None:
+            if action in _OWN and notice.retry is None:
                 continue
             button = QPushButton(LABELS[action])
             button.setAccessibleName(LABELS[action])
@@ -94,7 +96,7 @@ class NoticeBar(QFrame):
 
     def _act(self, action: str) -> None:
         self.hide()
-        if action == "retry":
+        if action in _OWN:
             if self._shown.retry is not None:
                 self._shown.retry()
         else:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.engine.place import ALL, place_draft, place_target
+from backend.engine.place import ALL, check_memory, place_draft, place_target
+from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_facts
 from backend.plan.machine import machine
 from backend.plan.needs import of_file
@@ -75,6 +76,29 @@ def test_a_longer_context_leaves_room_for_fewer_layers(target: GgufFacts) -> Non
 
 def test_where_nothing_fits_the_engine_decides(target: GgufFacts, draft: GgufFacts) -> None:
     assert place_target(LoadOptions(), target, draft, [card(1)], 0) == LoadOptions()
+
+
+def test_what_fits_is_not_refused(target: GgufFacts, draft: GgufFacts) -> None:
+    check_memory(LoadOptions(), target, draft, [CPU], 4 * GB)
+    check_memory(LoadOptions(), target, draft, [card(8)], 2 * GB)
+
+
+@pytest.mark.parametrize(
+    ("memory", "n_ctx", "hint"),
+    [
+        (2.0, None, "It fits without a draft model."),
+        (4.0, 1_000_000, "It fits with a context of 32,768 tokens."),
+        (0.9, None, "Choose a smaller model."),
+    ],
+)
+def test_what_would_not_fit_is_refused_with_the_nearest_that_does(
+    target: GgufFacts, draft: GgufFacts, memory: float, n_ctx: int | None, hint: str
+) -> None:
+    with pytest.raises(EngineError, match=hint) as caught:
+        check_memory(LoadOptions(n_ctx=n_ctx), target, draft, [CPU], round(memory * GB))
+    assert caught.value.code is ErrorCode.TOO_LARGE
+    assert f"{memory:.1f} GB are free" in caught.value.message or memory < 1
+    assert caught.value.details["needed"] > caught.value.details["free"] or memory == 2.0
 
 
 def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> None:

@@ -13,7 +13,7 @@ from backend.errors import EngineError, ErrorCode
 from desktop.settings import AUTOMATIC, NONE
 from desktop.start import Desktop
 from desktop.widgets.picker import Row
-from tests.gui.faults import try_again
+from tests.gui.faults import buttons, try_again
 from tests.gui.person import MakeDesktop
 from tests.gui.scripted import ScriptedEngine
 
@@ -367,6 +367,21 @@ def test_the_notice_after_a_failed_load_offers_to_try_again(
     engine.fail_load = None
     try_again(desktop, qtbot)
     qtbot.waitUntil(lambda: loaded(desktop, "a"))
+
+
+def test_what_does_not_fit_is_loaded_when_a_person_insists(
+    desktop: Desktop, library: Library, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    desktop.engine.start(load=False)
+    engine.fail_load = EngineError(ErrorCode.TOO_LARGE, "A takes 9.1 GB and more, and 6.0 GB are free.")
+    pick(desktop, "a")
+    qtbot.waitUntil(lambda: "6.0 GB are free" in desktop.window.page.notice.text)
+    assert set(buttons(desktop)) == {"Load anyway", "Chat settings", "Choose a model"}
+    assert not engine.loads[-1].anyway
+    engine.fail_load = None
+    qtbot.mouseClick(buttons(desktop)["Load anyway"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: loaded(desktop, "a"))
+    assert engine.loads[-1].anyway
 
 
 def test_automatic_says_which_draft_it_has_come_to(

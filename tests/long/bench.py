@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from backend.bench import hostcost
 from backend.bench.workloads import DEMO
 from backend.cli import main as tandem
-from backend.cli_pair import add_pair_options, choose_pair, load_options, temperature, whole
+from backend.cli_pair import add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 def host_cost(args: argparse.Namespace) -> int:
     choice = choose_pair(args.target, args.draft)
     with Session(choice.files) as session:
-        state = session.load(choice.load_request(load_options(args)))
+        state = session.load(choice.load_request(args))
         work = hostcost.measure(
             session.client, DEMO, max_tokens=args.tokens, length=args.length, temperature=args.temperature
         )

@@ -43,6 +43,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_pair_that_would_not_fit_leaves_the_old_one_in_place(folder: Path) -> None:
+    """Four million tokens of a hundred layers take 200 GB, however narrow these are."""
+    tiny_llama(folder / "deep.gguf", n_layer=100, n_head_kv=4)
+    vast = LoadRequest(target="deep.gguf", options=OPTIONS.model_copy(update={"n_ctx": 4_194_304, "kv_type": "f32"}))
+
+    async def talk(host: Host) -> None:
+        before = host.state().target
+        with pytest.raises(EngineError, match="are free") as caught:
+            await ended(host.load(vast, None))
+        assert caught.value.code is ErrorCode.TOO_LARGE
+        assert before is not None
+        assert host.state().target == before
+
+    with_host(folder, talk)
+
+
 def with_host(folder: Path, talk: Callable[[Host], Awaitable[None]]) -> None:
     """Run ``talk`` with the good model loaded."""
 

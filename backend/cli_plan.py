@@ -119,7 +119,7 @@ def _verdict(request: Request, here: Machine, found: Sequence[Plan]) -> str:
     if alone is not None and best.k:
         line += f", {alone.ms / best.ms:.2f} times the speed without"
         if displaced := alone.gpu_layers - best.gpu_layers:
-            line += f" though the draft takes the place of {displaced} layers"
+            line += f" though the draft takes the place of {displaced} layer{'s' if displaced > 1 else ''}"
     return line + "."
 
 

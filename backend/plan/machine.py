@@ -19,6 +19,8 @@ with a Q4_K_M target (0.12 to 0.2 there), assumed for a GPU."""
 
 
 _REACHED = 0.6
+_SPARE = 256 << 20
+"""Left free on a card: for its driver, and what other programs draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +29,22 @@ class Place:
 
     Attributes:
         name: for people.
-        free: bytes that can be taken.
+        free: bytes that nobody uses.
         rate: bytes read in a millisecond.
         row: what each further token of a pass adds, as a share of a one-token pass.
+        spare: bytes of ``free`` that are left alone.
     """
 
     name: str
     free: int
     rate: float
     row: float
+    spare: int = 0
+
+    @property
+    def usable(self) -> int:
+        """Bytes that a plan may take."""
+        return max(0, self.free - self.spare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class Machine:
 
 def machine(memory: int, gpus: Sequence[int] = (), *, memory_rate: float | None = None) -> Machine:
     """A machine with so many free bytes of main memory and on each card."""
-    cards = tuple(Place(f"GPU {i}", free, _GPU_RATE, _GPU_ROW) for i, free in enumerate(gpus))
+    cards = tuple(Place(f"GPU {i}", free, _GPU_RATE, _GPU_ROW, _SPARE) for i, free in enumerate(gpus))
     ram = Place("memory", memory, memory_rate or _RAM_RATE, _RAM_ROW)
     return Machine(cards, ram, Place("disk", 0, _DISK_RATE, 0.0))
 

@@ -6,7 +6,6 @@ layers as fit beside their caches, and main memory the rest; what does not fit t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -59,42 +58,26 @@ class Plan:
 def plans(request: Request, machine: Machine) -> list[Plan]:
     """All that are possible, the quickest first; of equals the one without a draft."""
     wheres: tuple[Where, ...] = ("none", "gpu", "memory") if request.draft is not None else ("none",)
-    found = [plan for where in wheres for plan in _placed(request, machine, where)]
-    return sorted(found, key=lambda plan: plan.ms)
+    found = [_placed(request, machine, where) for where in wheres]
+    return sorted((plan for plan in found if plan is not None), key=lambda plan: plan.ms)
 
 
-def layers_that_fit(request: Request, machine: Machine) -> int:
-    """Of the target, on the cards, without a draft."""
-    return next(_placed(request, machine, "none")).gpu_layers
-
-
-def _placed(request: Request, machine: Machine, where: Where) -> Iterator[Plan]:
-    free = {place.name: place.free for place in (*machine.gpus, machine.memory)}
+def _placed(request: Request, machine: Machine, where: Where) -> Plan | None:
+    """The plan with the draft there; None where it does not fit, or the target's caches and buffers do not."""
+    free = {place.name: place.usable for place in (*machine.gpus, machine.memory)}
     plan = Plan(where)
     draft_at: Place | None = None
     if request.draft is not None and where != "none":
         draft_at = _place_draft(request, machine, where, free)
         if draft_at is None:
-            return
+            return None
     on_cards = _fill_cards(request, machine, free, plan)
-    ram = machine.memory.name
-    target, host = request.target, 0
-    if not plan.gpu_layers:  # the output is the first to go to a card; a tied one is the embedding
-        host += 0 if target.tied else target.output
-    n_host = min(len(target.layers), len(target.layers) + 1 - plan.gpu_layers)
-    host += sum(target.layers[:n_host])
-    share = n_host / max(1, len(target.layers))
-    caches = round(share * target.kv(request.n_ctx, request.kv_type))
-    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=bool(machine.gpus))
-    held = caches + target.embedding + (buffers if n_host else 4 * request.rows * target.n_vocab)
-    plan.streamed = max(0, host + held - free[ram])
-    free[ram] -= host + held - plan.streamed
-    if free[ram] < 0 or plan.streamed > host:
-        return  # what cannot be read from disk does not fit either
-    plan.taken = {place.name: place.free - free[place.name] for place in (*machine.gpus, machine.memory)}
-    read = host + (target.output if target.tied and not plan.gpu_layers else 0)
+    read = _fill_memory(request, machine, free, plan)
+    if read is None:
+        return None
+    plan.taken = {place.name: place.usable - free[place.name] for place in (*machine.gpus, machine.memory)}
     _price(request, machine, plan, on_cards, read, draft_at)
-    yield plan
+    return plan
 
 
 def _place_draft(request: Request, machine: Machine, where: Where, free: dict[str, int]) -> Place | None:
@@ -136,12 +119,29 @@ def _fill_cards(request: Request, machine: Machine, free: dict[str, int], plan: 
     return read
 
 
+def _fill_memory(request: Request, machine: Machine, free: dict[str, int], plan: Plan) -> int | None:
+    """What the cards did not take; bytes read a token, from disk too. None where more than weights would lie there."""
+    target, ram = request.target, machine.memory.name
+    n_layers = min(len(target.layers), len(target.layers) + 1 - plan.gpu_layers)  # the output goes to a card first
+    weights = sum(target.layers[:n_layers]) + (0 if plan.gpu_layers or target.tied else target.output)
+    caches = target.kv(request.n_ctx, request.kv_type) * n_layers // max(1, len(target.layers))
+    logits = 4 * request.rows * target.n_vocab
+    flash = bool(machine.gpus)
+    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=flash) if n_layers else logits
+    held = caches + buffers + target.embedding
+    plan.streamed = max(0, weights + held - free[ram])
+    if plan.streamed > weights:
+        return None
+    free[ram] -= weights + held - plan.streamed
+    return weights + (target.output if target.tied and not plan.gpu_layers else 0)
+
+
 def _price(
-    request: Request, machine: Machine, plan: Plan, on_cards: dict[str, int], host: int, draft_at: Place | None
+    request: Request, machine: Machine, plan: Plan, on_cards: dict[str, int], read: int, draft_at: Place | None
 ) -> None:
     """Eq. (2) with what each place reads of one token, and what each further token of a pass adds there."""
     parts = [(card, on_cards[card.name] / card.rate) for card in machine.gpus]
-    parts.append((machine.memory, (host - plan.streamed) / machine.memory.rate))
+    parts.append((machine.memory, (read - plan.streamed) / machine.memory.rate))
     parts.append((machine.disk, plan.streamed / machine.disk.rate))
     plan.plain_ms = plan.ms = sum(ms for _, ms in parts)
     if draft_at is None or request.draft is None:

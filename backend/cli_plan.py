@@ -12,9 +12,9 @@ from backend.cli_pair import NO_DRAFT, is_path, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_model, split_parts
-from backend.library.library import Library, LibraryModel
+from backend.library.library import Library
 from backend.plan.machine import Machine, machine, measured_memory_rate
-from backend.plan.needs import Needs, of_catalogue, of_file
+from backend.plan.needs import Needs, of_file, of_model
 from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
 from backend.text import shown_size
 
@@ -65,20 +65,12 @@ def _needs(library: Library, name: str) -> tuple[Needs, tuple[str, ...]]:
         return of_file(read_model(split_parts(Path(name).expanduser()))), ()
     model = library.find(name)
     drafts = model.entry.drafts if model.entry is not None else ()
-    if model.facts is not None and model.installed:
-        return of_file(model.facts), drafts
-    needs = _published(model)
+    needs = of_model(model)
     if needs is None:
         raise EngineError(
             ErrorCode.BAD_REQUEST, f"Too little is published about {name} to plan with; get it first.", {"model": name}
         )
     return needs, drafts
-
-
-def _published(model: LibraryModel) -> Needs | None:
-    if model.entry is None or model.variant is None or model.variant.size is None:
-        return None
-    return of_catalogue(model.name, model.entry.shape, model.variant.size, model.variant.quant)
 
 
 def _machine(memory: int | None, vram: Sequence[int] | None) -> Machine:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from backend.library.catalogue import Shape
 from backend.library.gguf import GgufFacts
+from backend.library.library import LibraryModel
 
 _BLOCK = re.compile(r"blk\.(\d+)\.")
 _KV_BYTES = {"f32": 4.0, "f16": 2.0, "bf16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}
@@ -100,6 +101,15 @@ def of_file(facts: GgufFacts) -> Needs:
         facts.n_embd,
         facts.n_vocab,
     )
+
+
+def of_model(model: LibraryModel) -> Needs | None:
+    """Of its file where that is here, else of what is published; None where that is too little."""
+    if model.installed and model.facts is not None:
+        return of_file(model.facts)
+    if model.entry is None or model.variant is None or model.variant.size is None:
+        return None
+    return of_catalogue(model.name, model.entry.shape, model.variant.size, model.variant.quant)
 
 
 def of_catalogue(name: str, shape: Shape, size: int, quant: str) -> Needs | None:

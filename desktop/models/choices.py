@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from desktop.figures import gigabytes
@@ -20,8 +20,8 @@ def label(model: Any) -> str:
     return f"{model.name} · {model.quant}" if model.quant and model.quant not in model.name else str(model.name)
 
 
-def target_rows(models: Iterable[Any]) -> list[Row]:
-    """Installed models, broken ones with their reason, the catalogue, and adding a file."""
+def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = None) -> list[Row]:
+    """Installed models, broken ones with their reason, the catalogue with how fast each would be, and adding a file."""
     ready, broken, offered = [], [], []
     for m in models:
         size = gigabytes(m.size) if m.size else ""
@@ -30,7 +30,9 @@ def target_rows(models: Iterable[Any]) -> list[Row]:
         elif m.state == "available":
             if m.entry is not None and "target" in m.entry.roles:
                 licence = m.entry.licence.name if m.entry.licence is not None else ""
-                offered.append(Row(label(m), DOWNLOAD + m.id, " · ".join(p for p in ("Download", size, licence) if p)))
+                speed = (forecasts or {}).get(m.id, "")
+                detail = " · ".join(p for p in ("Download", size, licence, speed) if p)
+                offered.append(Row(label(m), DOWNLOAD + m.id, detail))
         else:
             broken.append(Row(label(m), m.id, m.problem.message if m.problem else "Incomplete.", enabled=False))
     rows = [Row("On this machine"), *ready] if ready else []

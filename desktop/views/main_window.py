@@ -9,10 +9,12 @@ from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from backend.protocol import ModelInfo
 from desktop.bridge import EngineBridge
 from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, label, target_rows
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
+from desktop.models.forecast import forecasts
 from desktop.models.shelf import Shelf
 from desktop.settings import AUTOMATIC, NONE, SettingsFile
 from desktop.shortcuts import key_text
@@ -69,6 +71,8 @@ class MainWindow(QMainWindow):
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
         self._logs = logs
         self._leaving: Notice | None = None
+        self._priced_by: ModelInfo | None = None
+        """The loaded model whose passes the forecasts of others come from."""
         self._build()
         self._connect()
         self.changes = ChatChanges(self)
@@ -177,8 +181,13 @@ class MainWindow(QMainWindow):
     # -- models and engine ----------------------------------------------------------------------------------------
 
     def _show_models(self, models: list[Any]) -> None:
-        self.top.target.set_rows(target_rows(models), self.engine.target or "")
+        self._list_targets(models)
         self.downloads.propose()
+
+    def _list_targets(self, models: list[Any]) -> None:
+        self._priced_by = self.engine.state.target
+        speeds = forecasts(models, self.engine.state)
+        self.top.target.set_rows(target_rows(models, speeds), self.engine.target or "")
 
     def _show_drafts(self, choices: list[Any]) -> None:
         self.top.draft.set_rows(draft_rows(choices, self.engine.drafts_of), self.settings.now.draft)
@@ -210,6 +219,9 @@ class MainWindow(QMainWindow):
 
     def _show_state(self) -> None:
         engine, now = self.engine, self.settings.now
+        # what was measured changes every forecast
+        if self.shelf.models and (engine.state.target is None) != (self._priced_by is None):
+            self._list_targets(self.shelf.models)
         self.top.target.set_value(engine.target or "")
         self.top.draft.set_note(self._draft_in_use())
         self.top.draft.set_value(now.draft)

@@ -1,0 +1,59 @@
+"""How fast a model that is not here yet would be on this machine, said before it is downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import psutil
+
+from backend.plan.machine import Machine, machine
+from backend.plan.needs import Needs, of_model
+from backend.plan.plan import Request, plans
+from backend.protocol import State
+
+_CONTEXT = 8192
+_READ = 0.9
+"""Of a model's weights, in one pass: all but the embedding."""
+
+
+def forecasts(models: Iterable[Any], state: State) -> dict[str, str]:
+    """A few words for each published target that is not here, by its id.
+
+    Args:
+        models: the library's, drafts among them.
+        state: the engine's; what a pass of its model costs tells how fast this machine reads weights.
+    """
+    known = {m.id: m for m in models}
+    here = _machine(state)
+    out = {}
+    for model in known.values():
+        if model.state == "available" and model.entry is not None and (needs := of_model(model)) is not None:
+            draft = next((known[d] for d in model.entry.drafts if d in known), None)
+            out[model.id] = _said(needs, of_model(draft) if draft is not None else None, here)
+    return out
+
+
+def _said(target: Needs, draft: Needs | None, here: Machine) -> str:
+    found = plans(Request(target, draft, _CONTEXT), here)
+    alone = next((p for p in found if p.where == "none"), None)
+    if alone is None:
+        return "too large for this machine"
+    if alone.streamed:
+        return f"larger than the free memory, ≈ {_rate(alone.plain_ms)} here"
+    best = _rate(found[0].ms)
+    drafted = f", {best} with its draft" if best != _rate(alone.ms) and not found[0].streamed else ""
+    return f"≈ {_rate(alone.ms)}{drafted} here"
+
+
+def _rate(ms: float) -> str:
+    rate = 1e3 / ms
+    return f"{rate:.0f} tok/s" if rate >= 3 else f"{rate:.1f} tok/s"
+
+
+def _machine(state: State) -> Machine:
+    cards = [d.free for d in state.devices if d.kind in ("gpu", "igpu")]
+    rate = None
+    if state.target is not None and state.cost is not None and not cards and (ms := state.cost.target.get(1)):
+        rate = _READ * state.target.size / ms
+    return machine(psutil.virtual_memory().available + state.memory, cards, memory_rate=rate)

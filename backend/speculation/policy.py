@@ -24,9 +24,11 @@ _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
 _SO_FAR = 4
 """Plain tokens that a reply's own pace begins with."""
-_CERTAIN = 2.0
-"""Reading a prompt with the draft must promise this many times its cost: a reply may end long before it was expected
-to (answers from documents of 800 tokens have 20), and what it would have saved is never missed as much."""
+_AT_ONCE = 3
+"""Plain passes that reading a prompt with the draft may cost without further ado. What it costs beyond that must have
+been lost already, in this reply, by going on without: nobody knows when a reply ends (answers from documents of 800
+tokens have 20), and who waits so pays at most twice what the best choice would have been (ski rental). It also shows
+what lookup does by itself: edits and summaries need no draft."""
 _FOLLOW_SHARE = 0.02
 """Of the time, for following the text with a draft that is paused."""
 _RECHECK = 50
@@ -191,11 +193,12 @@ class Policy:
     def _worth_reading(self, source: Source, unseen: int, rate: float, other: float) -> bool:
         """What the rest of the reply would save over going on without, against what the reading takes."""
         cost = source.cost(1, unseen) - source.cost(1, 1)
-        if unseen > SMALL_READ:
-            plain = 1.0 / self._pass(0)
-            other = max(other, (_SO_FAR + self._tokens) / (_SO_FAR / plain + self._ms))
-            cost *= _CERTAIN
-        return self._rest() * (1.0 / other - 1.0 / rate) > cost
+        if unseen <= SMALL_READ:
+            return self._rest() * (1.0 / other - 1.0 / rate) > cost
+        plain = self._pass(0)
+        other = max(other, (_SO_FAR + self._tokens) / (_SO_FAR * plain + self._ms))
+        saved = 1.0 / other - 1.0 / rate
+        return self._tokens * saved >= cost - _AT_ONCE * plain and self._rest() * saved > cost
 
     def _go_on(self, source: Source, limit: int) -> GoOn:
         step = source.cost(1, 1)

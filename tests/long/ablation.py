@@ -232,6 +232,7 @@ PARTS: dict[str, Part] = {
     "no lean of a text": _without(calibration._Lean, "follow", lambda *_: None),
     "no margins": _without(MarginLogistic, "__call__", lambda self, _: self.mean),
     "no following": _without(policy, "_FOLLOW_SHARE", 0.0),
+    "long prompts read without waiting": _without(policy, "_AT_ONCE", 10**9),
     "reading at once": _without(Policy, "_worth_reading", lambda *_: True),
     "passes held to cost alike": _without(Policy, "_pass", lambda self, _: self._target.at(1)),
     "fixed 3": (nullcontext, Speculation(source="draft", length=3)),

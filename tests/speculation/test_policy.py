@@ -114,12 +114,49 @@ def test_lookup_then_model_prefers_a_lookup_that_pays() -> None:
     assert policy(Speculation(source="auto"), table).plan([1], [lookup, draft], 16).source is draft
 
 
-def test_a_long_reading_is_weighed_against_the_tokens_to_come() -> None:
-    draft = Stated("draft", [0.9] * 16, step=2.0, unseen=1000)  # two seconds of reading
+def plainly(chooser: Policy, tokens: int, ms: float = 100.0) -> Policy:
+    """After so many tokens that came without the draft, one in ``ms``."""
+    for _ in range(tokens):
+        chooser.plan([1], [], 16)
+        chooser.spent(ms, 0.0, 1)
+    return chooser
+
+
+def test_a_short_reading_begins_at_once_where_enough_tokens_are_to_come() -> None:
+    draft = Stated("draft", [0.9] * 16, step=2.0, unseen=100)  # two passes of reading
     table = costs(**FLAT)
-    assert policy(Speculation(), table, rest=5).plan([1], [draft], 16).reading is None
     plan = policy(Speculation(), table, rest=2000).plan([1], [draft], 16)
     assert (plan.source, plan.reading) == (None, draft)
+    assert policy(Speculation(), table, rest=2).plan([1], [draft], 16).reading is None
+
+
+def test_a_long_reading_begins_when_as_much_was_lost_without() -> None:
+    """Twenty passes of reading, of which three may be spent at once; a token without the draft loses 0.8 of a pass."""
+    draft = Stated("draft", [0.9] * 16, step=2.0, unseen=1000)
+    begun = []
+    for tokens in (0, 10, 18, 25, 100):
+        chooser = plainly(policy(Speculation(), costs(**FLAT), rest=2000), tokens)
+        begun.append(chooser.plan([1], [draft], 16).reading is draft)
+    assert begun == [False, False, False, True, True]
+    chooser = plainly(policy(Speculation(), costs(**FLAT), rest=5), 100)
+    assert chooser.plan([1], [draft], 16).reading is None, "nor then, where few tokens are to come"
+
+
+@given(tokens=st.integers(0, 400), unseen=st.integers(9, 3000), step=st.floats(0.1, 4.0))
+def test_waiting_never_costs_more_than_twice_what_is_best(tokens: int, unseen: int, step: float) -> None:
+    """Whenever the reply ends: reading, and what is lost before it, against never reading or reading at once."""
+    draft = Stated("draft", [0.9] * 16, step=step, unseen=unseen)
+    chooser = policy(Speculation(), costs(**FLAT), rest=10_000)
+    rate = max(expected_tokens(0.9, k) / (costs(**FLAT).at(k + 1) + 1.0 + k * step) for k in range(1, 17))
+    price, lost, read = step * (unseen - 1), 100.0 - 1.0 / rate, 0.0
+    for done in range(tokens):
+        if chooser.plan([1], [draft], 16).reading is draft:
+            read = done * lost + price
+            break
+        plainly(chooser, 1)
+    spent = read or tokens * lost
+    best = min(tokens * lost, price)  # beyond what each token takes with the draft
+    assert spent <= 2 * best + (3 + 2) * 100.0
 
 
 def test_lookup_serves_while_the_draft_reads() -> None:
@@ -131,8 +168,8 @@ def test_lookup_serves_while_the_draft_reads() -> None:
 def test_a_reply_that_goes_fast_without_the_draft_is_not_worth_its_reading() -> None:
     """Two seconds of reading would save ten, were it not for the copies that came so far."""
     draft = Stated("draft", [0.9] * 16, step=2.0, unseen=1000)
+    assert plainly(policy(Speculation(), costs(**FLAT), rest=100), 40).plan([1], [draft], 16).reading is draft
     chooser = policy(Speculation(), costs(**FLAT), rest=100)
-    assert chooser.plan([1], [draft], 16).reading is draft
     for _ in range(20):
         chooser.plan([1], [], 16)
         chooser.spent(110.0, 0.0, 8)
@@ -144,7 +181,8 @@ def test_what_is_unseen_now_is_not_charged_to_every_round(unseen: int) -> None:
     """Checking four tokens costs 1.3 passes, a step 0.1, reading a token as much: 0.8 pays however much is unseen."""
     table = costs(n1=100, n2=110, n4=130, n8=170, n16=250)
     draft = Stated("draft", [0.8] * 16, step=10.0, unseen=unseen)
-    plan = policy(Speculation(), table, rest=5000).plan([1], [draft], 16)
+    chooser = plainly(policy(Speculation(), table, rest=5000), 200 if unseen > 100 else 0)
+    plan = chooser.plan([1], [draft], 16)
     assert (plan.source or plan.reading) is draft
     few = policy(Speculation(), table, rest=1).plan([1], [draft], 16)
     assert few.source is None or unseen == 2, "but where one token is left, it is"

@@ -13,6 +13,7 @@ from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_model, split_parts
 from backend.library.library import Library
+from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, machine, measured_memory_rate
 from backend.plan.needs import Needs, of_file, of_model
 from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
@@ -77,7 +78,7 @@ def _machine(memory: int | None, vram: Sequence[int] | None) -> Machine:
     cards = [size for size in vram or () if size]
     rate = None
     if memory is None:
-        memory, rate = psutil.virtual_memory().available, measured_memory_rate(psutil.cpu_count(logical=False) or 1)
+        memory, rate = free_main_memory(), measured_memory_rate(psutil.cpu_count(logical=False) or 1)
     if vram is None:
         with Session() as session:
             cards = [d.free for d in session.run(session.client.state()).devices if d.kind in ("gpu", "igpu")]

@@ -10,6 +10,7 @@ import llama_cpp
 import psutil
 
 from backend.engine import native
+from backend.plan.free import free_main_memory
 from backend.protocol import DeviceInfo
 
 _KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accel"}
@@ -52,11 +53,6 @@ def free_memory() -> int:
     """Bytes that can be allocated wherever a model may lie: main memory, and the GPUs' where there are any."""
     gpus = [d.free for d in devices() if d.kind in ("gpu", "igpu")]
     return min([free_main_memory(), *([sum(gpus)] if gpus else [])])
-
-
-def free_main_memory() -> int:
-    """Bytes of main memory that can be allocated."""
-    return int(psutil.virtual_memory().available)
 
 
 def default_threads() -> int:

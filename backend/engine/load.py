@@ -54,6 +54,8 @@ class LoadedModel:
         self.vocab = Vocab(pointer)
         self.strict = False
         """Whether texts must be plain decoding's to the bit."""
+        self.streamed = False
+        """Whether the weights are larger than the memory, so that every pass reads them from disk."""
         source = llama_cpp.llama_model_chat_template(pointer, None)
         self.template = ChatTemplate(source.decode("utf-8", "replace") if source else None, self.vocab)
 
@@ -134,14 +136,17 @@ def _load(
     if options.use_mmap:
         read = _READ
         warm(facts.files, lambda f: progress(phase, _READ * f), flag)
-    model = _load_weights(path, options, layers, lambda f: progress(phase, read + (1 - read) * f), flag)
+    streamed = options.streamed and phase == "target"
+    model = _load_weights(path, _kept(options, phase), layers, lambda f: progress(phase, read + (1 - read) * f), flag)
     context: Context | None = None
     try:
         progress("probe", 0.0)
         context, snapshot = _make_context(model, options, phase, layers, n_ctx, flag)
         loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
         loaded.info.snapshot_memory = snapshot * context.snapshots
-        loaded.strict = options.strict
+        loaded.strict, loaded.streamed = options.strict, streamed
+        if streamed:
+            context.kind += ", streamed"
         probe(context, loaded.vocab)
         loaded.describe(limits(context, snapshot) if phase == "target" else "")
     except BaseException:
@@ -192,6 +197,7 @@ def _load_weights(
         else (llama_cpp.LLAMA_LOAD_MODE_MLOCK if options.use_mlock else llama_cpp.LLAMA_LOAD_MODE_NONE)
     )
     params.progress_callback = callback
+    params.use_extra_bufts = not options.streamed  # repacked weights would be memory that cannot be dropped
     # what was made here nobody else has looked at
     params.check_tensors = path.resolve().parent == copies_dir().resolve()
     with native.collect_errors() as errors:
@@ -203,6 +209,13 @@ def _load_weights(
     if not model:
         raise _load_error(path, " ".join(errors).strip())
     return model  # type: ignore[no-any-return]
+
+
+def _kept(options: LoadOptions, phase: str) -> LoadOptions:
+    """A streamed target's draft is read into memory: were it mapped, the stream would push it out again and again."""
+    if phase == "draft" and options.streamed:
+        return options.model_copy(update={"streamed": False, "use_mmap": False, "use_mlock": True})
+    return options
 
 
 def _load_error(path: Path, said: str) -> EngineError:

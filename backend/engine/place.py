@@ -23,7 +23,7 @@ _SHORTER = (65_536, 32_768, 16_384, 8192, 4096, 2048, 1024)
 def place_target(
     options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, devices: Sequence[DeviceInfo], memory: int
 ) -> LoadOptions:
-    """The options with the target's layers filled in, where there is a card and they are left open.
+    """The options with the target's layers filled in, where they are left open, and whether it is read from disk.
 
     Where the draft is better off on a card, room for it is left there.
 
@@ -34,13 +34,14 @@ def place_target(
         devices: with what is free on them.
         memory: free main memory, in bytes.
     """
-    cards = [device.free for device in devices if device.kind in ("gpu", "igpu")]
-    if not cards or options.gpu_layers is not None:
+    cards = _cards(devices)
+    if cards and options.gpu_layers is not None:
         return options
     found = plans(_request(options, target, draft), machine(memory, cards))
     if not found:  # the engine says what is missing
         return options
-    return options.model_copy(update={"gpu_layers": found[0].gpu_layers})
+    layers = found[0].gpu_layers if cards else options.gpu_layers
+    return options.model_copy(update={"gpu_layers": layers, "streamed": options.streamed or found[0].streamed > 0})
 
 
 def check_memory(
@@ -58,7 +59,7 @@ def check_memory(
     Raises:
         EngineError: TOO_LARGE, with what is missing and the nearest that fits.
     """
-    here = machine(memory, [device.free for device in devices if device.kind in ("gpu", "igpu")])
+    here = machine(memory, _cards(devices))
     wanted = _request(options, target, draft)
     if _fits(wanted, here):
         return
@@ -81,13 +82,17 @@ def check_memory(
 
 def place_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, devices: Sequence[DeviceInfo]) -> LoadOptions:
     """The same for the draft, once its target of ``n_ctx`` tokens is loaded: whole on a card, or in main memory."""
-    cards = [device.free for device in devices if device.kind in ("gpu", "igpu")]
+    cards = _cards(devices)
     if not cards or options.draft_gpu_layers is not None:
         return options
     needs = of_file(draft)
     wanted = needs.read + needs.kv(n_ctx, options.draft_kv_type)
     wanted += needs.compute(n_ctx, options.batch, Request.draft_rows, flash=True)
     return options.model_copy(update={"draft_gpu_layers": ALL if max(cards) >= wanted else 0})
+
+
+def _cards(devices: Sequence[DeviceInfo]) -> list[int]:
+    return [device.free for device in devices if device.kind in ("gpu", "igpu")]
 
 
 def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None) -> Request:

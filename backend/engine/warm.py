@@ -11,9 +11,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import psutil
-
 from backend.engine.cancel import CancelFlag
+from backend.plan.free import free_main_memory
 
 _SLICE = 8 * 2**20
 _PAGE = 4096
@@ -28,7 +27,7 @@ def warm(files: Sequence[Path], progress: Callable[[float], None], flag: CancelF
     if not hasattr(os, "RWF_NOWAIT"):
         return
     sizes = [path.stat().st_size for path in files]
-    if sum(sizes) > psutil.virtual_memory().available:
+    if sum(sizes) > free_main_memory():
         return
     done, total = 0, max(1, sum(sizes))
     buffer = bytearray(_SLICE)

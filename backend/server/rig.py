@@ -84,16 +84,17 @@ class Rig:
         Raises:
             EngineError: TOO_LARGE.
         """
-        from backend.engine.devices import free_main_memory, memory_used
+        from backend.engine.devices import memory_used
         from backend.engine.place import check_memory
+        from backend.plan.free import free_main_memory
 
         self.look()
         check_memory(options, *self._facts(target, draft), self.devices, free_main_memory() + memory_used())
 
     def place(self, target: Path, draft: str | None, options: LoadOptions) -> LoadOptions:
         """The options with the target's layers on graphics cards filled in, where they are left open."""
-        from backend.engine.devices import free_main_memory
         from backend.engine.place import place_target
+        from backend.plan.free import free_main_memory
 
         self.look()
         return place_target(options, *self._facts(target, draft), self.devices, free_main_memory())

@@ -152,7 +152,7 @@ class Work:
             self._enter("loading", "")
             try:
                 options = self._rig.place(path, request.draft, request.options)
-                request = request.model_copy(update={"options": options})
+                request, self._options = request.model_copy(update={"options": options}), options
                 target = self._rig.load_target(path, request.target, options, self._progress(job), job.flag)
                 self.pair = self._complete(target, request, job)
             except EngineError as error:

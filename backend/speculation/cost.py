@@ -72,6 +72,11 @@ class PassCosts:
         """Whether no one-token pass was measured in this run, in any bucket."""
         return not any(1 in table.measured for table in self._tables.values())
 
+    def presume_flat(self, n: int, ratio: float) -> None:
+        """A pass over ``n`` tokens takes ``ratio`` of one, until one is measured (weights that come from disk)."""
+        if self.known and n not in self.measured:
+            self._now.presume(n, ratio)
+
     def settle(self) -> None:
         """Time has passed: two new one-token passes outweigh all older ones."""
         self._now.settle()
@@ -178,6 +183,9 @@ class _Table:
             ratio, known = _median(seen), self._ratio.get(n)
             if known is None or len(seen) <= _SURE or abs(ratio - known) >= _SAME * known:
                 self._ratio = self._ratio | {n: ratio}
+
+    def presume(self, n: int, ratio: float) -> None:
+        self._ratio = self._ratio | {n: ratio}
 
     def settle(self) -> None:
         self._stale = True

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import psutil
-
+from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, machine
 from backend.plan.needs import Needs, of_model
 from backend.plan.plan import Request, plans
@@ -56,4 +55,4 @@ def _machine(state: State) -> Machine:
     rate = None
     if state.target is not None and state.cost is not None and not cards and (ms := state.cost.target.get(1)):
         rate = _READ * state.target.size / ms
-    return machine(psutil.virtual_memory().available + state.memory, cards, memory_rate=rate)
+    return machine(free_main_memory() + state.memory, cards, memory_rate=rate)

@@ -106,3 +106,9 @@ def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> N
     assert place_draft(LoadOptions(), draft, 8192, [card(0.2), card(4)]).draft_gpu_layers == ALL
     assert place_draft(LoadOptions(), draft, 8192, [card(0.2), card(0.3)]).draft_gpu_layers == 0
     assert place_draft(LoadOptions(draft_gpu_layers=5), draft, 8192, [card(0.2)]).draft_gpu_layers == 5
+
+
+def test_what_is_larger_than_the_memory_is_streamed(target: GgufFacts, draft: GgufFacts) -> None:
+    assert place_target(LoadOptions(), target, draft, [CPU], 4 * GB) == LoadOptions(streamed=False)
+    placed = place_target(LoadOptions(), target, draft, [CPU], round(1.2 * GB))
+    assert placed == LoadOptions(streamed=True)

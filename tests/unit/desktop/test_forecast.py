@@ -31,11 +31,7 @@ def published(*ids: str) -> list[Any]:
 @pytest.fixture(autouse=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine that runs the tests may have any amount."""
-
-    class Free:
-        available = 16 * GB
-
-    monkeypatch.setattr(forecast.psutil, "virtual_memory", Free)
+    monkeypatch.setattr(forecast, "free_main_memory", lambda: 16 * GB)
 
 
 def card(free: int) -> State:

@@ -1,4 +1,4 @@
-"""How many layers go to the graphics cards where a person leaves it open: as many as fit, by the plan."""
+"""Where a pair goes when it is loaded, by the plan: layers on cards, what is too large, and what streams from disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.plan.machine import Machine, machine
 from backend.plan.needs import of_file
-from backend.plan.plan import Request, plans
+from backend.plan.plan import Plan, Request, plans
 from backend.protocol import DeviceInfo, LoadOptions
 from backend.text import shown_size
 
@@ -37,7 +37,7 @@ def place_target(
     cards = _cards(devices)
     if cards and options.gpu_layers is not None:
         return options
-    found = plans(_request(options, target, draft), machine(memory, cards))
+    found = _plans(_request(options, target, draft), machine(memory, cards))
     if not found:  # the engine says what is missing
         return options
     layers = found[0].gpu_layers if cards else options.gpu_layers
@@ -102,5 +102,9 @@ def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None) -
 
 def _fits(request: Request, here: Machine) -> bool:
     """Whether all of it lies in memory, the draft too where there is one."""
-    wheres = ("none",) if request.draft is None else ("gpu", "memory")
-    return any(plan.where in wheres and not plan.streamed for plan in plans(request, here))
+    return any(not plan.streamed for plan in _plans(request, here))
+
+
+def _plans(request: Request, here: Machine) -> list[Plan]:
+    """Those with the draft, where there is one: it is loaded whether or not it pays."""
+    return [plan for plan in plans(request, here) if (plan.where == "none") == (request.draft is None)]

@@ -47,9 +47,9 @@ class LoadOptions(_Strict):
     """Tokens by which a recurrent state can be rolled back, where the engine can at all; each takes as much as it."""
     strict: bool = False
     """Texts are plain decoding's by construction: only passes whose every bit is that of one-token passes are used."""
-    streamed: bool = False
-    """The target's weights stay in their file and are read for every pass, its draft's are held in memory: for a target
-    that is larger than the memory. Set by the plan where that is so and a person insists."""
+    streamed: Annotated[int, Field(ge=0)] = 0
+    """Bytes of the target's weights that do not fit into memory and are read from its file in every pass; its draft is
+    then held in memory. Set by the plan where that is so and a person insists."""
     cheaper_draft: bool = False
     """Make a cheaper copy of the draft while nothing else is to do, and use it where it is measured to pay."""
 

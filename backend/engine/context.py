@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from backend.engine import native
 from backend.engine.batch import Batch
 from backend.engine.cancel import ABORT_CALLBACK, CancelFlag
-from backend.engine.refusals import context_error, decode_error, truncate_error
+from backend.engine.refusals import context_error, decode_error, stream_error, truncate_error
 from backend.engine.state import Mark, state_bytes
+from backend.engine.stream import Streamer
 from backend.errors import EngineError, ErrorCode
 from backend.plan.needs import tokens_at_once
 
@@ -40,6 +41,7 @@ class Context:
             (llama.cpp keeps none for most architectures).
         n_heads: attention heads; without flash attention their scores bound how many tokens are computed at once.
         flag: read by llama.cpp between graph nodes; set it to stop a decode within milliseconds.
+        streamer: told of each layer that is done.
 
     Raises:
         EngineError: OUT_OF_MEMORY when the context cannot be allocated; BAD_REQUEST for a combination that cannot be.
@@ -60,6 +62,7 @@ class Context:
         n_heads: int,
         swa_full: bool,
         flag: CancelFlag,
+        streamer: Streamer | None = None,
     ) -> None:
         if flash_attention == "off" and kv_type.startswith("q"):
             raise EngineError(
@@ -77,6 +80,10 @@ class Context:
         params.type_k = params.type_v = _KV_TYPES[kv_type]
         params.flash_attn_type = _FLASH[flash_attention]
         params.swa_full = swa_full
+        if streamer is not None:
+            params.cb_eval = streamer.callback
+            streamer.given_up, streamer.give_up = (lambda: self.flag.is_set()), (lambda: self.flag.set())
+        self.streamer = streamer
         params.no_perf = True
         with native.collect_errors() as errors:
             pointer = llama_cpp.llama_init_from_model(model, params)
@@ -110,6 +117,11 @@ class Context:
         """Let ``flag`` stop the decodes from now on."""
         self.flag = flag
         llama_cpp.llama_set_abort_callback(self._pointer, ABORT_CALLBACK, ctypes.c_void_p(flag.address))
+
+    def check_stream(self) -> None:
+        """Raise if weights could not be read from disk: what was computed since is of no use."""
+        if self.streamer is not None and self.streamer.error is not None:
+            raise stream_error(self.streamer.error)
 
     def sequence(self, index: int = 0) -> Sequence:
         """The sequence with this id (the same object each time)."""
@@ -275,6 +287,7 @@ class Sequence:
                 pass larger than the context was made for.
         """
         context, n = self.context, len(tokens)
+        context.check_stream()
         context.flag.check()  # before anything is touched
         if n > context.n_batch or rows > context.max_rows:  # llama.cpp would abort the process
             raise EngineError(ErrorCode.BUG, f"A pass over {n} tokens with {rows} rows is too large.")
@@ -287,6 +300,7 @@ class Sequence:
             error = decode_error(code, n, context.n_ctx)
             if error.code in (ErrorCode.CANCELLED, ErrorCode.DECODE_FAILED):
                 self._resynchronise()
+            context.check_stream()
             raise error
         self.tokens.extend(tokens)
         if context.max_rollback is not None:

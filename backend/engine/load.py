@@ -15,6 +15,7 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.devices import default_threads, free_memory, has_gpu
 from backend.engine.state import affordable
+from backend.engine.stream import Streamer
 from backend.engine.template import ChatTemplate
 from backend.engine.vocab import Vocab, check_draft
 from backend.engine.warm import warm
@@ -54,8 +55,8 @@ class LoadedModel:
         self.vocab = Vocab(pointer)
         self.strict = False
         """Whether texts must be plain decoding's to the bit."""
-        self.streamed = False
-        """Whether the weights are larger than the memory, so that every pass reads them from disk."""
+        self.streamer: Streamer | None = None
+        """Reads what is larger than the memory from disk, pass by pass."""
         source = llama_cpp.llama_model_chat_template(pointer, None)
         self.template = ChatTemplate(source.decode("utf-8", "replace") if source else None, self.vocab)
 
@@ -73,8 +74,15 @@ class LoadedModel:
             }
         )
 
+    @property
+    def streamed(self) -> bool:
+        """Whether the weights are larger than the memory."""
+        return self.streamer is not None
+
     def close(self) -> None:
         """Free context and weights."""
+        if self.streamer is not None:
+            self.streamer.close()
         self.context.close()
         if self._pointer:
             llama_cpp.llama_model_free(self._pointer)
@@ -136,20 +144,24 @@ def _load(
     if options.use_mmap:
         read = _READ
         warm(facts.files, lambda f: progress(phase, _READ * f), flag)
-    streamed = options.streamed and phase == "target"
+    streamer = Streamer(facts, options.streamed) if options.streamed and phase == "target" else None
     model = _load_weights(path, _kept(options, phase), layers, lambda f: progress(phase, read + (1 - read) * f), flag)
     context: Context | None = None
     try:
         progress("probe", 0.0)
-        context, snapshot = _make_context(model, options, phase, layers, n_ctx, flag)
+        context, snapshot = _make_context(model, options, phase, layers, n_ctx, flag, streamer)
         loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
         loaded.info.snapshot_memory = snapshot * context.snapshots
-        loaded.strict, loaded.streamed = options.strict, streamed
-        if streamed:
-            context.kind += ", streamed"
+        loaded.strict, loaded.streamer = options.strict, streamer
         probe(context, loaded.vocab)
+        if streamer is not None:
+            progress("stream", 0.0)
+            streamer.start()
+            context.kind += ", streamed"
         loaded.describe(limits(context, snapshot) if phase == "target" else "")
     except BaseException:
+        if streamer is not None:
+            streamer.close()
         if context is not None:
             context.close()
         llama_cpp.llama_model_free(model)
@@ -214,7 +226,7 @@ def _load_weights(
 def _kept(options: LoadOptions, phase: str) -> LoadOptions:
     """A streamed target's draft is read into memory: were it mapped, the stream would push it out again and again."""
     if phase == "draft" and options.streamed:
-        return options.model_copy(update={"streamed": False, "use_mmap": False, "use_mlock": True})
+        return options.model_copy(update={"streamed": 0, "use_mmap": False, "use_mlock": True})
     return options
 
 
@@ -240,7 +252,13 @@ def _load_error(path: Path, said: str) -> EngineError:
 
 
 def _make_context(
-    model: ctypes.c_void_p, options: LoadOptions, phase: str, layers: int, n_ctx: int | None, flag: CancelFlag
+    model: ctypes.c_void_p,
+    options: LoadOptions,
+    phase: str,
+    layers: int,
+    n_ctx: int | None,
+    flag: CancelFlag,
+    streamer: Streamer | None,
 ) -> tuple[Context, int]:
     """The context, and how many bytes a snapshot of its state takes (0 where none can be kept)."""
     recurrent = bool(llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
@@ -264,6 +282,7 @@ def _make_context(
             n_heads=int(llama_cpp.llama_model_n_head(model)),
             swa_full=sliding,
             flag=flag,
+            streamer=streamer,
         )
 
     # a draft drafts token by token, each a pass of its own, and snapshots reach back within one pass only

@@ -50,6 +50,7 @@ dev_memory = bind(
     [ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)],
     None,
 )
+tensor_name = bind("ggml_get_name", [ctypes.c_void_p], ctypes.c_char_p)
 
 
 def file_name(path: Path) -> bytes:

@@ -37,11 +37,12 @@ def place_target(
     cards = _cards(devices)
     if cards and options.gpu_layers is not None:
         return options
-    found = _plans(_request(options, target, draft), machine(memory, cards))
+    request, here = _request(options, target, draft), machine(memory, cards)
+    found = _plans(request, here) or _plans(replace(request, draft=None), here)
     if not found:  # the engine says what is missing
         return options
     layers = found[0].gpu_layers if cards else options.gpu_layers
-    return options.model_copy(update={"gpu_layers": layers, "streamed": options.streamed or found[0].streamed > 0})
+    return options.model_copy(update={"gpu_layers": layers, "streamed": options.streamed or found[0].streamed})
 
 
 def check_memory(

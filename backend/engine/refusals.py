@@ -30,6 +30,15 @@ def context_error(said: str, n_ctx: int) -> EngineError:
     )
 
 
+def stream_error(error: OSError) -> EngineError:
+    """Weights that could not be read from disk in the middle of a pass."""
+    return EngineError(
+        ErrorCode.DECODE_FAILED,
+        f"The model's file could not be read on ({error.strerror or error}). Check the disk and load it again.",
+        {"reason": str(error)},
+    )
+
+
 def decode_error(code: int, n: int, n_ctx: int) -> EngineError:
     """llama_decode's return codes, told apart."""
     if code == 1:

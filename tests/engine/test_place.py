@@ -109,6 +109,10 @@ def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> N
 
 
 def test_what_is_larger_than_the_memory_is_streamed(target: GgufFacts, draft: GgufFacts) -> None:
-    assert place_target(LoadOptions(), target, draft, [CPU], 4 * GB) == LoadOptions(streamed=False)
-    placed = place_target(LoadOptions(), target, draft, [CPU], round(1.2 * GB))
-    assert placed == LoadOptions(streamed=True)
+    assert place_target(LoadOptions(), target, draft, [CPU], 4 * GB) == LoadOptions()
+    for memory, where in ((1.8, "memory"), (1.2, "none")):  # in the second not even the draft has room
+        found = plans(Request(of_file(target), of_file(draft), 8192), machine(round(memory * GB)))
+        plan = next(p for p in found if p.where == where)
+        assert plan.streamed > 0
+        placed = place_target(LoadOptions(), target, draft, [CPU], round(memory * GB))
+        assert placed == LoadOptions(streamed=plan.streamed)

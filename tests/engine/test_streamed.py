@@ -1,38 +1,152 @@
-"""A target that is larger than the memory: mapped and not repacked, its draft held, long drafts from the start."""
+"""A target larger than the memory: layers are exchanged under llama.cpp's feet, its draft is held, drafts are long."""
 
 from __future__ import annotations
 
+import itertools
+import shutil
+import threading
 from pathlib import Path
 
+import pytest
+
+from backend.engine.cancel import CancelFlag
+from backend.engine.context import Sequence
+from backend.engine.mapping import PAGE, layer_runs, supported
+from backend.engine.stream import Streamer, _spread
 from backend.equations import LONGEST
+from backend.errors import EngineError, ErrorCode
+from backend.library.gguf import read_facts
 from backend.speculation.cost import PassCosts
 from tests.engine.rig import OFF, loaded, pair, say
 
-MODEL = "The lighthouse keeper wrote down every ship that passed."
+TEXT = "The lighthouse keeper wrote down every ship that passed."
+MISSING = 20_000_000
+ALL_BUT_THE_FIRST = 29
+
+pytestmark = pytest.mark.skipif(not supported(), reason="mappings are replaced the way Linux does it")
+
+
+@pytest.fixture
+def own_copy(smollm2: Path, tmp_path: Path) -> Path:
+    """A file that may be cut."""
+    return Path(shutil.copy(smollm2, tmp_path / "own.gguf"))
 
 
 def test_texts_are_those_of_a_target_in_memory(smollm2: Path) -> None:
     """Weights as they are in the file: other kernels, so near-ties may differ; the first tokens must not."""
     texts = []
-    for streamed in (False, True):
+    for streamed in (0, MISSING):
         with pair(smollm2, smollm2, streamed=streamed) as both:
-            texts.append(say(both, MODEL, max_tokens=6, speculation=OFF).ids)
+            texts.append(say(both, TEXT, max_tokens=6, speculation=OFF).ids)
     assert texts[0] == texts[1]
 
 
 def test_speculation_is_exact_on_it(smollm2: Path) -> None:
-    with pair(smollm2, smollm2, streamed=True) as both:
+    with pair(smollm2, smollm2, streamed=MISSING) as both:
         assert both.target.streamed
         assert not both.draft.streamed
-        plain = say(both, MODEL, max_tokens=24, speculation=OFF, reuse_cache=False)
-        drafted = say(both, MODEL, max_tokens=24, reuse_cache=False)
+        assert len(both.target.streamer._order) == ALL_BUT_THE_FIRST
+        plain = say(both, TEXT, max_tokens=24, speculation=OFF, reuse_cache=False)
+        drafted = say(both, TEXT, max_tokens=24, reuse_cache=False)
         assert drafted.ids == plain.ids
+
+
+def test_few_layers_are_in_memory_at_any_time(smollm2: Path) -> None:
+    with pair(smollm2, smollm2, streamed=MISSING) as both:
+        streamer, most = both.target.streamer, 0
+        done = streamer._done
+
+        def watched(layer: int) -> None:
+            nonlocal most
+            done(layer)
+            most = max(most, len(streamer._resident) + (streamer._loading >= 0))
+
+        streamer._done = watched
+        say(both, TEXT, max_tokens=8, speculation=OFF, reuse_cache=False)
+        assert 1 <= most <= 4
+
+
+def again_and_again(sequence: Sequence) -> None:
+    for _ in range(200):
+        sequence.clear()
+        sequence.read([5] * 40)
+
+
+def test_a_pass_that_was_given_up_is_begun_anew(smollm2: Path) -> None:
+    """It stops while it waits for the disk, and the next one finds the layers it needs."""
+    with loaded(smollm2, n_ctx=512, streamed=MISSING) as model:
+        sequence = model.context.sequence()
+        expected = sequence.read([5] * 40)[-1].copy()
+        for _ in range(5):
+            sequence.clear()
+            flag = CancelFlag()
+            model.context.abort_on(flag)
+            timer = threading.Timer(0.01, flag.set)
+            timer.start()
+            with pytest.raises(EngineError) as caught:
+                again_and_again(sequence)
+            assert caught.value.code is ErrorCode.CANCELLED
+            timer.join()
+        model.context.abort_on(CancelFlag())
+        sequence.clear()
+        assert (sequence.read([5] * 40)[-1] == expected).all()
+
+
+def test_a_file_that_becomes_shorter_ends_the_pass_with_the_reason(own_copy: Path) -> None:
+    with loaded(own_copy, n_ctx=256, streamed=MISSING) as model:
+        sequence = model.context.sequence()
+        sequence.read([5] * 8)
+        size = own_copy.stat().st_size
+        with own_copy.open("r+b") as file:  # its end is not read through the mapping: that would be a bus error
+            facts = read_facts(own_copy)
+            last = max(run.offset for layer, runs in layer_runs(facts).items() for run in runs if layer == 29)
+            file.truncate(last)
+        try:
+            with pytest.raises(EngineError, match="could not be read") as caught:
+                again_and_again(sequence)
+            assert caught.value.code is ErrorCode.DECODE_FAILED
+            with pytest.raises(EngineError, match="could not be read"):
+                sequence.decode([6])
+        finally:
+            with own_copy.open("r+b") as file:
+                file.truncate(size)
 
 
 def test_its_passes_are_told_apart_from_those_in_memory(smollm2: Path) -> None:
     """What passes cost is kept by this."""
-    with loaded(smollm2, streamed=True, n_ctx=256) as model:
+    with loaded(smollm2, streamed=MISSING, n_ctx=256) as model:
         assert model.context.kind.endswith(", streamed")
+
+
+def test_every_page_belongs_to_one_layer(starter_target: Path) -> None:
+    facts = read_facts(starter_target)
+    runs = layer_runs(facts)
+    pages = [
+        page for found in runs.values() for run in found for page in range(run.offset, run.offset + run.size, PAGE)
+    ]
+    assert len(pages) == len(set(pages))
+    weights = sum(t.nbytes for t in facts.tensors() if t.name != "token_embd.weight")
+    assert 0.99 < len(pages) * PAGE / weights <= 1.0, "what is left over is pages that two layers share"
+
+
+def test_what_is_read_from_disk_is_enough_and_spread() -> None:
+    sizes = dict.fromkeys(range(40), 100)
+    for missing in (1, 900, 2000, 3400):
+        chosen = _spread(sizes, missing)
+        assert 0 not in chosen
+        assert chosen == sorted(set(chosen))
+        assert 100 * len(chosen) - 300 >= missing
+        gaps = [b - a for a, b in itertools.pairwise(chosen)]
+        assert max(gaps, default=0) - min(gaps, default=0) <= 1
+    assert _spread(sizes, 10**6) == list(range(1, 40)), "all of them, where even that is not enough"
+    assert _spread({0: 100}, 50) == []
+    assert _spread(sizes, 0) == []
+
+
+def test_a_model_whose_layers_do_not_tell_stays_mapped(smollm2: Path) -> None:
+    streamer = Streamer(read_facts(smollm2), MISSING)
+    assert streamer.start() == 0
+    streamer.close()
 
 
 def test_a_pass_of_many_tokens_is_presumed_to_take_hardly_more() -> None:

@@ -1,0 +1,185 @@
+"""A target larger than the memory: most layers stay in memory, the others are read from disk ahead of the pass.
+
+A thread reads the next of them while the pass computes, and goes on while the draft works; the pass waits where it is
+faster than the disk. Whole layers are exchanged (``engine.mapping``), so nothing depends on what the page cache keeps.
+The engine calls back after each layer: that is where a layer is given back, and where the next one is waited for.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import llama_cpp
+
+from backend.engine import native
+from backend.engine.mapping import Files, Region, layer_runs, locate, release, replace, supported
+from backend.library.gguf import GgufFacts
+
+log = logging.getLogger(__name__)
+
+_AHEAD = 2
+"""Layers held beside the one that is computed."""
+_SPARE = 64 << 20
+"""Bytes of memory that are left to everything else."""
+_READERS = 4
+"""Reads at once: one alone does not keep a fast disk busy."""
+_POLL = 0.05
+_LAYER_OUTPUT = b"l_out-"
+
+
+class Streamer:
+    """Exchanges the layers of one model.
+
+    Args:
+        facts: the model's.
+        missing: bytes of weights that do not fit into memory.
+    """
+
+    def __init__(self, facts: GgufFacts, missing: int) -> None:
+        self._facts = facts
+        self._missing = missing
+        self._regions: dict[int, list[Region]] = {}
+        self._order: list[int] = []
+        self._seen: set[int] = set()
+        self._changed = threading.Condition()
+        self._resident: list[int] = []
+        self._loading = -1
+        self._next = 0
+        self._closed = False
+        self._thread: threading.Thread | None = None
+        self._files: Files | None = None
+        self.error: OSError | None = None
+        """Why reading failed; the pass that waited for it was given up."""
+        self.given_up: Callable[[], bool] = lambda: False
+        """Whether the pass is to stop."""
+        self.give_up: Callable[[], None] = lambda: None
+        """Stops the pass."""
+        self.callback = llama_cpp.llama_cpp.ggml_backend_sched_eval_callback(self._called)
+
+    def start(self) -> int:
+        """Take the layers that do not fit out of the mapping and begin to read; bytes that a pass reads from disk.
+
+        0 where this cannot be done: then the page cache does what it can.
+        """
+        if not supported() or len(self._seen) < self._facts.n_layer:
+            log.info(
+                "weights stay mapped: %d of %d layers tell when they are done", len(self._seen), self._facts.n_layer
+            )
+            return 0
+        found = locate(layer_runs(self._facts))
+        sizes = {layer: sum(region.run.size for region in regions) for layer, regions in found.items()}
+        chosen = _spread({n: size for n, size in sizes.items() if n < self._facts.n_layer}, self._missing + _SPARE)
+        if not chosen:
+            return 0
+        self._files = Files(self._facts)
+        self._regions, self._order = found, chosen
+        with ThreadPoolExecutor(_READERS) as pool:
+            for layer, regions in found.items():
+                for region in regions:
+                    replace(region)
+                    if layer not in chosen:
+                        self._files.fill(region, pool)
+        self._thread = threading.Thread(target=self._read, name="stream", daemon=True)
+        self._thread.start()
+        return sum(sizes[layer] for layer in chosen)
+
+    def close(self) -> None:
+        """Stop reading. The model must not be used any more."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+        if self._files is not None:
+            self._files.close()
+
+    # -- the engine's thread
+
+    def _called(self, tensor: int, ask: bool, _user: object) -> bool:
+        """Asked of every node whether its end is of interest, and told of those that are."""
+        name: bytes = native.tensor_name(tensor)
+        if not name.startswith(_LAYER_OUTPUT):
+            return not ask
+        if not ask:
+            self._done(int(name[len(_LAYER_OUTPUT) :]))
+        return True
+
+    def _done(self, layer: int) -> None:
+        self._seen.add(layer)
+        if layer in self._order:
+            self._drop(layer)
+        if layer + 1 in self._order:
+            self._wait_for(layer + 1)
+
+    def _drop(self, layer: int) -> None:
+        with self._changed:
+            if layer in self._resident:
+                self._resident.remove(layer)
+                for region in self._regions[layer]:
+                    release(region)
+                self._changed.notify_all()
+
+    def _wait_for(self, layer: int) -> None:
+        with self._changed:
+            while layer not in self._resident and not (self._closed or self.error or self.given_up()):
+                if self._loading != layer and self._order[self._next] != layer:  # a pass was given up: begin anew
+                    for other in self._resident:
+                        for region in self._regions[other]:
+                            release(region)
+                    self._resident.clear()
+                    self._next = self._order.index(layer)
+                    self._changed.notify_all()
+                self._changed.wait(_POLL)
+
+    # -- the reading thread
+
+    def _read(self) -> None:
+        assert self._files is not None
+        with ThreadPoolExecutor(_READERS) as pool:
+            while (layer := self._claim()) is not None:
+                try:
+                    for region in self._regions[layer]:
+                        self._files.fill(region, pool)
+                except OSError as error:
+                    with self._changed:
+                        self.error, self._closed = error, True
+                        self._changed.notify_all()
+                    self.give_up()
+                    return
+                with self._changed:
+                    self._loading = -1
+                    self._resident.append(layer)
+                    self._changed.notify_all()
+
+    def _claim(self) -> int | None:
+        """The next layer to read, once there is room for it; None = no more."""
+        with self._changed:
+            while not self._closed:
+                while self._order[self._next] in self._resident and len(self._resident) < len(self._order):
+                    self._next = (self._next + 1) % len(self._order)
+                layer = self._order[self._next]
+                if len(self._resident) <= _AHEAD and layer not in self._resident:
+                    self._next = (self._next + 1) % len(self._order)
+                    self._loading = layer
+                    return layer
+                self._changed.wait()
+        return None
+
+
+def _spread(sizes: dict[int, int], missing: int) -> list[int]:
+    """Layers to read from disk, evenly spread so that the disk is never far behind: enough for what is missing.
+
+    The first layer stays: nothing tells when a pass begins. Of those chosen a few are in memory at any time.
+    """
+    layers = sorted(layer for layer in sizes if layer > 0)
+    if not layers or missing <= 0:
+        return []
+    largest = max(sizes.values())
+    for n in range(1, len(layers) + 1):
+        chosen = [layers[(2 * i + 1) * len(layers) // (2 * n)] for i in range(n)]
+        if sum(sizes[layer] for layer in chosen) - min(n, _AHEAD + 1) * largest >= missing:
+            return chosen
+    return layers

@@ -101,7 +101,7 @@ class Context:
         self.threads = threads
         self.kind = f"{kv_type}, flash attention {flash_attention}"
         self.max_rollback: int | None = None
-        """Tokens of the last pass that can be rolled back; None = any number of any, 0 = none (see load.probe)."""
+        """Tokens of the last pass that can be rolled back; None = any number of any, 0 = none (see engine.probe)."""
         self.exact_rows: int | None = None
         """In strict mode, the largest pass that gives the bits of one-token passes (see ``engine.exact``)."""
         vocab = llama_cpp.llama_model_get_vocab(model)

@@ -14,6 +14,7 @@ from backend.engine.attention import flash_attention
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.devices import default_threads, free_memory, has_gpu
+from backend.engine.probe import limits, probe, probe_once
 from backend.engine.state import affordable
 from backend.engine.stream import Streamer
 from backend.engine.template import ChatTemplate
@@ -24,7 +25,7 @@ from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.pairing import check_pair
 from backend.library.paths import copies_dir
 from backend.protocol import LoadOptions, ModelInfo
-from backend.text import shown_name, shown_size
+from backend.text import shown_name
 
 Progress = Callable[[str, float], None]
 
@@ -153,9 +154,10 @@ def _load(
         loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
         loaded.info.snapshot_memory = snapshot * context.snapshots
         loaded.strict, loaded.streamer = options.strict, streamer
-        probe(context, loaded.vocab)
-        if streamer is not None:
-            progress("stream", 0.0)
+        if streamer is None:
+            probe(context, loaded.vocab)
+        else:
+            probe_once(context, loaded.vocab)
             streamer.start()
             context.kind += ", streamed"
         loaded.describe(limits(context, snapshot) if phase == "target" else "")
@@ -299,42 +301,3 @@ def _snapshot_bytes(scout: Context) -> int:
         return scout.state_bytes() if scout.snapshots else 0
     finally:
         scout.close()
-
-
-def probe(context: Context, vocab: Vocab) -> None:
-    """Find out how far this context can be rolled back, by doing it; sets ``context.max_rollback``."""
-    sequence = context.sequence()
-    token = vocab.bos or 0
-    for rollback, n in ((None, context.snapshots + 12), (context.snapshots, context.snapshots + 1)):
-        if rollback == 0:
-            break
-        context.max_rollback = rollback
-        sequence.clear()
-        sequence.read([token] * 4)
-        sequence.read([token] * n)
-        try:
-            sequence.truncate(4 if rollback is None else 5)
-        except EngineError:
-            continue
-        sequence.clear()
-        return
-    context.max_rollback = 0
-    llama_cpp.llama_memory_clear(context.memory, True)
-    sequence.clear()
-
-
-def limits(context: Context, snapshot: int) -> str:
-    """Why this target can be rolled back only so far, and what that costs; empty where it can be at will."""
-    if context.max_rollback is None:
-        return ""
-    if context.max_rollback:
-        return (
-            f"this model's state can be rolled back by {context.max_rollback} tokens only; the snapshots for it take "
-            f"{shown_size(snapshot * context.snapshots)}"
-        )
-    if snapshot:
-        return (
-            f"no memory is set aside for rolling this model's state back ({shown_size(snapshot)} a token), so drafts "
-            "cannot be checked in one pass"
-        )
-    return "this model's memory cannot be rolled back, so drafts cannot be checked in one pass"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,16 +12,17 @@ import psutil
 from backend.cli_pair import NO_DRAFT, is_path, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
-from backend.library.gguf import read_model, split_parts
+from backend.library.gguf import read_model, split_parts, unfit_kind
 from backend.library.library import Library
 from backend.plan.free import free_main_memory
-from backend.plan.machine import Machine, machine, measured_memory_rate
+from backend.plan.machine import Machine, cards, machine, measured_memory_rate
 from backend.plan.needs import Needs, of_file, of_model
 from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
 from backend.text import shown_size
 
 _WHERE = {"none": "no draft", "gpu": "draft on a GPU", "memory": "draft in memory"}
 _CONTEXT = 8192
+_PATIENCE = 60.0
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -63,8 +65,13 @@ def run(args: argparse.Namespace) -> int:
 def _needs(library: Library, name: str) -> tuple[Needs, tuple[str, ...]]:
     """What a model needs, from its file where that is here; and the drafts that the catalogue names for it."""
     if is_path(name):
-        return of_file(read_model(split_parts(Path(name).expanduser()))), ()
+        facts = read_model(split_parts(Path(name).expanduser()))
+        if (unfit := unfit_kind(facts)) is not None:
+            raise unfit
+        return of_file(facts), ()
     model = library.find(name)
+    if model.problem is not None:
+        raise model.problem
     drafts = model.entry.drafts if model.entry is not None else ()
     needs = of_model(model)
     if needs is None:
@@ -75,14 +82,26 @@ def _needs(library: Library, name: str) -> tuple[Needs, tuple[str, ...]]:
 
 
 def _machine(memory: int | None, vram: Sequence[int] | None) -> Machine:
-    cards = [size for size in vram or () if size]
+    given = [size for size in vram or () if size]
     rate = None
     if memory is None:
         memory, rate = free_main_memory(), measured_memory_rate(psutil.cpu_count(logical=False) or 1)
     if vram is None:
-        with Session() as session:
-            cards = [d.free for d in session.run(session.client.state()).devices if d.kind in ("gpu", "igpu")]
-    return machine(memory, cards, memory_rate=rate)
+        given = _cards_here()
+    return machine(memory, given, memory_rate=rate)
+
+
+def _cards_here() -> list[int]:
+    """What the engine sees, once it has come up."""
+    with Session() as session:
+        deadline = time.monotonic() + _PATIENCE
+        while not (state := session.run(session.client.state())).engine:
+            if state.phase == "failed" or time.monotonic() > deadline:
+                raise EngineError(
+                    ErrorCode.WORKER_START_FAILED, "The engine did not come up; name your card with --vram."
+                )
+            time.sleep(0.05)
+        return cards(state.devices)
 
 
 def _title(request: Request, here: Machine) -> str:
@@ -117,7 +136,9 @@ def _verdict(request: Request, here: Machine, found: Sequence[Plan]) -> str:
 
 
 def _too_large(request: Request, here: Machine) -> str:
-    need = request.target.embedding + request.target.kv(request.n_ctx, request.kv_type)
+    target = request.target
+    need = target.embedding + target.kv(request.n_ctx, request.kv_type)
+    need += target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
     return (
         f"It does not fit: caches and buffers alone want more than {shown_size(here.memory.free)} of main memory "
         f"(at least {shown_size(need)}). Choose a shorter context."

@@ -336,6 +336,8 @@ class ModelInfo(BaseModel):
     n_ctx: int
     n_layer: int
     gpu_layers: int
+    streamed: int = 0
+    """Bytes of its weights that every pass reads from disk."""
     tokenizer: str
     can_truncate: bool
     truncate_note: str = ""

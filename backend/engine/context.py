@@ -302,6 +302,7 @@ class Sequence:
                 self._resynchronise()
             context.check_stream()
             raise error
+        context.check_stream()
         self.tokens.extend(tokens)
         if context.max_rollback is not None:
             self._undo = min(n - 1, context.max_rollback)

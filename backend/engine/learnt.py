@@ -6,11 +6,14 @@ and CPU), acceptance to the pair. Stored figures are only a start: what is measu
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import platform
 from pathlib import Path
 from typing import Any, Literal
+
+from llama_cpp import llama_cpp as _llama
 
 from backend.engine.devices import engine_line
 from backend.engine.load import LoadedModel
@@ -62,7 +65,7 @@ def model_key(model: LoadedModel, role: Literal["target", "draft"]) -> str:
     return _digest(
         role,
         *(info.file, info.size, info.n_params, info.quant, info.gpu_layers),
-        *(context.kind, context.threads, engine_line(), _processor()),
+        *(context.kind, context.threads, engine_line(), _kernels(), _processor()),
     )
 
 
@@ -74,6 +77,13 @@ def pair_key(target: LoadedModel, draft: LoadedModel) -> str:
 def copy_key(target: LoadedModel, copy: Path, options: LoadOptions) -> str:
     """Names a pair here for the choice between its draft and the draft's copy, whose name tells the draft's content."""
     return _digest(model_key(target, "target"), copy.name, options.draft_gpu_layers, options.draft_kv_type)
+
+
+@functools.cache
+def _kernels() -> str:
+    """Tells the CPU library's machine code: flags of the compiler change its sums, and its own line does not say so."""
+    found = sorted(Path(_llama._lib._name).parent.glob("*ggml-cpu*"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in found if not path.is_symlink())).hexdigest()
 
 
 def _processor() -> str:

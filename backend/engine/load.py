@@ -158,7 +158,7 @@ def _load(
             probe(context, loaded.vocab)
         else:
             probe_once(context, loaded.vocab)
-            streamer.start()
+            loaded.info.streamed = streamer.start(lambda f: progress("stream", f), flag)
             context.kind += ", streamed"
         loaded.describe(limits(context, snapshot) if phase == "target" else "")
     except BaseException:
@@ -228,7 +228,9 @@ def _load_weights(
 def _kept(options: LoadOptions, phase: str) -> LoadOptions:
     """A streamed target's draft is read into memory: were it mapped, the stream would push it out again and again."""
     if phase == "draft" and options.streamed:
-        return options.model_copy(update={"streamed": 0, "use_mmap": False, "use_mlock": True})
+        return options.model_copy(update={"streamed": 0, "use_mmap": False})
+    if phase == "target" and options.streamed:
+        return options.model_copy(update={"use_mmap": True, "use_mlock": False})
     return options
 
 

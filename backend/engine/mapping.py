@@ -138,6 +138,8 @@ def _read(fd: int, into: memoryview, offset: int) -> None:
     done = 0
     while done < len(into):
         n = os.preadv(fd, [into[done:]], offset + done)
+        if n < len(into) - done:
+            n -= n % PAGE  # a read past the cache begins at a page
         if n <= 0:
             raise OSError("the model file is shorter than it was")
         done += n
@@ -145,7 +147,12 @@ def _read(fd: int, into: memoryview, offset: int) -> None:
 
 def _open_direct(path: Path) -> int:
     with contextlib.suppress(OSError):
-        return os.open(path, os.O_RDONLY | getattr(os, "O_DIRECT", 0))
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECT", 0))
+        try:
+            os.preadv(fd, [mmap.mmap(-1, PAGE)], 0)  # some file systems only refuse now
+            return fd
+        except OSError:
+            os.close(fd)
     return os.open(path, os.O_RDONLY)
 
 

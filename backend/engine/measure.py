@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.load import LoadedModel, Progress
-from backend.equations import LONGEST
 from backend.protocol import CostTable
 from backend.speculation.cost import PassCosts
 
@@ -15,8 +14,6 @@ _SECONDS = 1.5
 _HELD = 16
 """Tokens in memory while measuring."""
 _READING = 64
-_FROM_DISK = 1.1
-"""What a pass of the longest draft takes of a one-token pass whose weights come from disk, until it was measured."""
 
 
 def measure_passes(
@@ -46,18 +43,6 @@ def measure_passes(
     sequence.clear()
     for n, ms in best.items():
         costs.observe(n, ms)
-
-
-def measure_one_pass(model: LoadedModel, costs: PassCosts, flag: CancelFlag) -> None:
-    """Time one pass of a model whose weights come from disk: seconds, and nearly the same for many tokens."""
-    sequence = model.context.sequence()
-    model.context.abort_on(flag)
-    sequence.clear()
-    began = time.perf_counter()
-    sequence.append([model.vocab.bos or 0], 1)
-    costs.observe(1, 1e3 * (time.perf_counter() - began))
-    costs.presume_flat(LONGEST + 1, _FROM_DISK)
-    sequence.clear()
 
 
 def measure_reading(draft: LoadedModel, costs: PassCosts) -> None:

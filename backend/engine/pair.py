@@ -19,8 +19,9 @@ from backend.engine.judge import judge
 from backend.engine.learner import Learner
 from backend.engine.learnt import Learnt, model_key, pair_key
 from backend.engine.load import LoadedModel, Progress
-from backend.engine.measure import cost_table, measure_one_pass, measure_passes, measure_reading
+from backend.engine.measure import cost_table, measure_passes, measure_reading
 from backend.engine.reply import reply
+from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     ONLY_SINGLE,
@@ -39,6 +40,8 @@ from backend.speculation.sources.lookup import Lookup
 
 _LEARNERS = 64
 """Named ones that are remembered."""
+_FROM_DISK = 1.1
+"""What a pass of the longest draft takes of a one-token pass whose weights come from disk, until it was measured."""
 _KEEP_EVERY = 30.0
 """Seconds between two writings of what was learnt, at least; a worker that is killed loses no more."""
 
@@ -138,11 +141,10 @@ class Pair:
         if self.target.strict and self.target.context.exact_rows is None:
             self._find_exact(progress, flag)
         if self.costs.untouched:  # else a reply has used it: its memory is of use
-            if self.target.streamed:
-                measure_one_pass(self.target, self.costs, flag)
-            else:
-                sizes = (1,) if self.costs.known else (1, 2, 4, 8, 16)  # the others were measured in an earlier run
-                measure_passes(self.target, self.costs, sizes, 0, progress, flag)
+            sizes = (1,) if self.costs.known else (1, 2, 4, 8, 16)  # the others were measured in an earlier run
+            measure_passes(self.target, self.costs, sizes, 0, progress, flag)
+            if self.target.streamed:  # there was time for one, of seconds, and the disk takes as long for many tokens
+                self.costs.presume_flat(LONGEST + 1, _FROM_DISK)
         if self.draft is not None and self.draft_costs.untouched:
             measure_passes(self.draft, self.draft_costs, (1, 2), 1, progress, flag)
             measure_reading(self.draft, self.draft_costs)

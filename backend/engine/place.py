@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backend.engine.attention import flash_attention
 from backend.engine.load import DEFAULT_CONTEXT
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
-from backend.plan.machine import Machine, machine
-from backend.plan.needs import of_file
-from backend.plan.plan import Plan, Request, plans
+from backend.plan.machine import Machine, cards, machine
+from backend.plan.needs import Needs, of_file
+from backend.plan.plan import Plan, Request, draft_beside, plans
 from backend.protocol import DeviceInfo, LoadOptions
 from backend.text import shown_size
 
@@ -23,7 +24,7 @@ _SHORTER = (65_536, 32_768, 16_384, 8192, 4096, 2048, 1024)
 def place_target(
     options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, devices: Sequence[DeviceInfo], memory: int
 ) -> LoadOptions:
-    """The options with the target's layers filled in, where they are left open, and whether it is read from disk.
+    """The options with the target's layers filled in, where they are left open, and what of it is read from disk.
 
     Where the draft is better off on a card, room for it is left there.
 
@@ -34,14 +35,14 @@ def place_target(
         devices: with what is free on them.
         memory: free main memory, in bytes.
     """
-    cards = _cards(devices)
-    if cards and options.gpu_layers is not None:
+    here = _machine(options, devices, memory)
+    if here is None:
         return options
-    request, here = _request(options, target, draft), machine(memory, cards)
+    request = _request(options, target, draft)
     found = _plans(request, here) or _plans(replace(request, draft=None), here)
     if not found:  # the engine says what is missing
         return options
-    layers = found[0].gpu_layers if cards else options.gpu_layers
+    layers = found[0].gpu_layers if here.gpus else options.gpu_layers
     return options.model_copy(update={"gpu_layers": layers, "streamed": options.streamed or found[0].streamed})
 
 
@@ -54,15 +55,15 @@ def check_memory(
         options: as asked for.
         target: what its file says.
         draft: the same of its draft.
-        devices: with what is free on them.
+        devices: with what is free on them while nothing is loaded.
         memory: main memory that is free, or will be once the present pair is.
 
     Raises:
         EngineError: TOO_LARGE, with what is missing and the nearest that fits.
     """
-    here = machine(memory, _cards(devices))
+    here = _machine(options, devices, memory)
     wanted = _request(options, target, draft)
-    if _fits(wanted, here):
+    if here is None or _fits(wanted, here):
         return
     smaller = next((n for n in _SHORTER if n < wanted.n_ctx and _fits(replace(wanted, n_ctx=n), here)), None)
     if draft is not None and _fits(replace(wanted, draft=None), here):
@@ -71,34 +72,66 @@ def check_memory(
         hint = f"It fits with a context of {smaller:,} tokens."
     else:
         hint = "Choose a smaller model."
-    needed = sum(needs.weights + needs.kv(wanted.n_ctx) for needs in (wanted.target, wanted.draft) if needs is not None)
-    free = sum(place.free for place in (*here.gpus, here.memory))
+    needed = _needed(wanted)
+    free = sum(place.usable for place in (*here.gpus, here.memory))
     raise EngineError(
         ErrorCode.TOO_LARGE,
-        f"{target.name} with {wanted.n_ctx:,} tokens of context takes {shown_size(needed)} and more, and "
-        f"{shown_size(free)} are free. {hint} Loaded anyway, what is missing is read from disk for every token.",
+        f"{target.name}{' with its draft' if draft else ''} takes about {shown_size(needed)} at {wanted.n_ctx:,} "
+        f"tokens of context, and {shown_size(free)} are free. {hint} Loaded anyway, what is missing is read from disk "
+        "for every token.",
         {"needed": needed, "free": free, "n_ctx": wanted.n_ctx},
     )
 
 
 def place_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, devices: Sequence[DeviceInfo]) -> LoadOptions:
     """The same for the draft, once its target of ``n_ctx`` tokens is loaded: whole on a card, or in main memory."""
-    cards = _cards(devices)
-    if not cards or options.draft_gpu_layers is not None:
+    free = cards(devices)
+    if not free or options.draft_gpu_layers is not None:
         return options
     needs = of_file(draft)
-    wanted = needs.read + needs.kv(n_ctx, options.draft_kv_type)
-    wanted += needs.compute(n_ctx, options.batch, Request.draft_rows, flash=True)
-    return options.model_copy(update={"draft_gpu_layers": ALL if max(cards) >= wanted else 0})
+    wanted = needs.read + draft_beside(needs, _request(options, draft, None, n_ctx), flash=True)
+    spare = machine(0, [0]).gpus[0].spare
+    return options.model_copy(update={"draft_gpu_layers": ALL if max(free) >= wanted + spare else 0})
 
 
-def _cards(devices: Sequence[DeviceInfo]) -> list[int]:
-    return [device.free for device in devices if device.kind in ("gpu", "igpu")]
+def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int) -> None:
+    """Refuse a draft for which ``memory`` bytes of main memory are too few.
+
+    Raises:
+        EngineError: OUT_OF_MEMORY.
+    """
+    if options.draft_gpu_layers:
+        return
+    needs, request = of_file(draft), _request(options, draft, None, n_ctx)
+    wanted = needs.weights + draft_beside(needs, request, flash=request.flash)
+    if wanted > memory:
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"The draft {draft.name} takes about {shown_size(wanted)}, and {shown_size(memory)} of memory are free. "
+            "Choose a smaller one, or none.",
+            {"needed": wanted, "free": memory},
+        )
 
 
-def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None) -> Request:
-    n_ctx = options.n_ctx or min(target.context_length or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
-    return Request(of_file(target), of_file(draft) if draft else None, n_ctx, options.kv_type, options.batch)
+def _machine(options: LoadOptions, devices: Sequence[DeviceInfo], memory: int) -> Machine | None:
+    """What there is to plan for; None where a person has shared the layers out."""
+    free = cards(devices)
+    if options.gpu_layers == 0:
+        return machine(memory)
+    return None if free and options.gpu_layers is not None else machine(memory, free)
+
+
+def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, n_ctx: int | None = None) -> Request:
+    sliding = target.sliding_window > 0
+    return Request(
+        of_file(target),
+        of_file(draft) if draft else None,
+        n_ctx or options.n_ctx or min(target.context_length or DEFAULT_CONTEXT, DEFAULT_CONTEXT),
+        kv_type=options.kv_type,
+        draft_kv_type=options.draft_kv_type,
+        flash=flash_attention(options, options.kv_type, on_gpu=False, sliding=sliding) != "off",
+        n_batch=options.batch,
+    )
 
 
 def _fits(request: Request, here: Machine) -> bool:
@@ -109,3 +142,12 @@ def _fits(request: Request, here: Machine) -> bool:
 def _plans(request: Request, here: Machine) -> list[Plan]:
     """Those with the draft, where there is one: it is loaded whether or not it pays."""
     return [plan for plan in plans(request, here) if (plan.where == "none") == (request.draft is None)]
+
+
+def _needed(request: Request) -> int:
+    def whole(needs: Needs, kv_type: str, rows: int) -> int:
+        buffers = needs.compute(request.n_ctx, request.n_batch, rows, flash=request.flash)
+        return needs.weights + needs.kv(request.n_ctx, kv_type) + buffers
+
+    out = whole(request.target, request.kv_type, request.rows)
+    return out + (whole(request.draft, request.draft_kv_type, request.draft_rows) if request.draft is not None else 0)

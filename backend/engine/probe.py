@@ -35,9 +35,9 @@ def probe(context: Context, vocab: Vocab) -> None:
 def probe_once(context: Context, vocab: Vocab) -> None:
     """The same in one pass, where a pass is dear: whether this context can be rolled back at all."""
     sequence = context.sequence()
-    sequence.read([vocab.bos or 0] * 4)
+    sequence.read([vocab.bos or 0] * (context.snapshots + 16))
     try:
-        sequence.truncate(2)
+        sequence.truncate(4)
     except EngineError:
         context.max_rollback = 0
         llama_cpp.llama_memory_clear(context.memory, True)

@@ -8,6 +8,7 @@ The engine calls back after each layer: that is where a layer is given back, and
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import llama_cpp
 
 from backend.engine import native
+from backend.engine.cancel import CancelFlag
 from backend.engine.mapping import Files, Region, layer_runs, locate, release, replace, supported
 from backend.library.gguf import GgufFacts
 
@@ -27,7 +29,7 @@ _SPARE = 64 << 20
 _READERS = 4
 """Reads at once: one alone does not keep a fast disk busy."""
 _POLL = 0.05
-_LAYER_OUTPUT = b"l_out-"
+_LAYER_OUTPUT = re.compile(rb"l_out-(\d+)")
 
 
 class Streamer:
@@ -59,12 +61,17 @@ class Streamer:
         """Stops the pass."""
         self.callback = llama_cpp.llama_cpp.ggml_backend_sched_eval_callback(self._called)
 
-    def start(self) -> int:
+    def start(self, progress: Callable[[float], None], flag: CancelFlag) -> int:
         """Take the layers that do not fit out of the mapping and begin to read; bytes that a pass reads from disk.
 
-        0 where this cannot be done: then the page cache does what it can.
+        0 where this cannot be done: then the page cache does what it can. So also for a mixture of experts, of whose
+        layers a token reads a small part.
+
+        Raises:
+            EngineError: CANCELLED.
         """
-        if not supported() or len(self._seen) < self._facts.n_layer:
+        experts = any("_exps." in tensor.name for tensor in self._facts.tensors())
+        if not supported() or experts or len(self._seen) < self._facts.n_layer:
             log.info(
                 "weights stay mapped: %d of %d layers tell when they are done", len(self._seen), self._facts.n_layer
             )
@@ -77,11 +84,13 @@ class Streamer:
         self._files = Files(self._facts)
         self._regions, self._order = found, chosen
         with ThreadPoolExecutor(_READERS) as pool:
-            for layer, regions in found.items():
+            for done, (layer, regions) in enumerate(found.items(), start=1):
+                flag.check()
                 for region in regions:
                     replace(region)
                     if layer not in chosen:
                         self._files.fill(region, pool)
+                progress(done / len(found))
         self._thread = threading.Thread(target=self._read, name="stream", daemon=True)
         self._thread.start()
         return sum(sizes[layer] for layer in chosen)
@@ -100,11 +109,11 @@ class Streamer:
 
     def _called(self, tensor: int, ask: bool, _user: object) -> bool:
         """Asked of every node whether its end is of interest, and told of those that are."""
-        name: bytes = native.tensor_name(tensor)
-        if not name.startswith(_LAYER_OUTPUT):
+        match = _LAYER_OUTPUT.fullmatch(native.tensor_name(tensor))
+        if match is None:
             return not ask
         if not ask:
-            self._done(int(name[len(_LAYER_OUTPUT) :]))
+            self._done(int(match[1]))
         return True
 
     def _done(self, layer: int) -> None:
@@ -125,7 +134,8 @@ class Streamer:
     def _wait_for(self, layer: int) -> None:
         with self._changed:
             while layer not in self._resident and not (self._closed or self.error or self.given_up()):
-                if self._loading != layer and self._order[self._next] != layer:  # a pass was given up: begin anew
+                coming = self._loading == layer or (self._order[self._next] == layer and len(self._resident) <= _AHEAD)
+                if not coming:  # a pass was given up, and what was read for it is in the way
                     for other in self._resident:
                         for region in self._regions[other]:
                             release(region)

@@ -8,7 +8,7 @@ import psutil
 
 _ROOT = Path("/sys/fs/cgroup")
 _FILES = {True: ("memory.max", "memory.current"), False: ("memory.limit_in_bytes", "memory.usage_in_bytes")}
-_CACHE = ("inactive_file", "active_file")
+_CACHE = ("inactive_file", "active_file"), ("total_inactive_file", "total_active_file")
 """What the kernel drops when memory is wanted; a group is charged for it all the same."""
 
 
@@ -45,4 +45,5 @@ def _left(folder: Path, limit: str, used: str) -> int:
         return 2**62
     if most == "max":
         return 2**62
-    return max(0, int(most) - now + sum(int(stat.get(name, 0)) for name in _CACHE))
+    cache = max(sum(int(stat.get(name, 0)) for name in names) for names in _CACHE)  # the second of all below (v1)
+    return max(0, int(most) - now + cache)

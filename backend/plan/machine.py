@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+
+from backend.protocol import DeviceInfo
 
 _GPU_RATE = 250e6
 _RAM_RATE = 40e6
@@ -57,10 +60,21 @@ class Machine:
 
 
 def machine(memory: int, gpus: Sequence[int] = (), *, memory_rate: float | None = None) -> Machine:
-    """A machine with so many free bytes of main memory and on each card."""
-    cards = tuple(Place(f"GPU {i}", free, _GPU_RATE, _GPU_ROW, _SPARE) for i, free in enumerate(gpus))
+    """A machine with so many free bytes of main memory and on each card.
+
+    Several cards are planned as one, with a spare for each: llama.cpp shares the layers out between them by itself.
+    """
+    name = "GPU 0" if len(gpus) == 1 else f"{len(gpus)} GPUs"
+    merged = (Place(name, sum(gpus), _GPU_RATE, _GPU_ROW, len(gpus) * _SPARE),) if gpus else ()
     ram = Place("memory", memory, memory_rate or _RAM_RATE, _RAM_ROW)
-    return Machine(cards, ram, Place("disk", 0, _DISK_RATE, 0.0))
+    return Machine(merged, ram, Place("disk", 0, _DISK_RATE, 0.0))
+
+
+def cards(devices: Iterable[DeviceInfo]) -> list[int]:
+    """Free bytes of each card with memory of its own; where it is shared, main memory is what counts."""
+    if sys.platform == "darwin":
+        return []
+    return [device.free for device in devices if device.kind == "gpu" and device.total]
 
 
 def measured_memory_rate(threads: int, size: int = 1 << 28) -> float:

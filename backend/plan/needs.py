@@ -13,7 +13,9 @@ from backend.library.catalogue import Shape
 from backend.library.gguf import GgufFacts
 from backend.library.library import LibraryModel
 
-_BLOCK = re.compile(r"blk\.(\d+)\.")
+_BLOCK = re.compile(r"blk\.(\d+)\.(.*)")
+_KEYS = ("attn_k.", "attn_qkv.", "attn_kv")
+"""What only layers with attention have: of a hybrid model a part."""
 _KV_BYTES = {"f32": 4.0, "f16": 2.0, "bf16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}
 _SCORES = 256 << 20
 _LEAST = 64
@@ -31,8 +33,8 @@ class Needs:
     Attributes:
         layers: weights of each block.
         output: weights after the last block, the output matrix among them.
-        embedding: stays in main memory; a token reads one row of it.
-        tied: the output matrix is the embedding: held once in main memory, once more on a GPU that has the output.
+        embedding: tables that stay in main memory; a token reads one row of each.
+        shared: bytes of ``output`` that are the embedding's: held once in main memory, once more on a card.
         kv_width: numbers that one token adds to the cache, over all layers.
         estimated: from the catalogue, the file not being here.
     """
@@ -41,7 +43,7 @@ class Needs:
     layers: tuple[int, ...]
     output: int
     embedding: int
-    tied: bool
+    shared: int
     kv_width: int
     n_heads: int
     n_embd: int
@@ -51,7 +53,7 @@ class Needs:
     @property
     def weights(self) -> int:
         """All weights, as the file holds them."""
-        return sum(self.layers) + self.embedding + (0 if self.tied else self.output)
+        return sum(self.layers) + self.embedding + self.output - self.shared
 
     @property
     def read(self) -> int:
@@ -79,37 +81,47 @@ def tokens_at_once(n_batch: int, n_ctx: int, n_heads: int) -> int:
 def of_file(facts: GgufFacts) -> Needs:
     """What a file that is here needs."""
     layers = [0] * facts.n_layer
-    output = embedding = 0
-    tied = True
+    output = embedding = rows = 0
+    tied, attending = True, set()
     for tensor in facts.tensors():
         block = _BLOCK.match(tensor.name)
         if block and int(block[1]) < len(layers):
             layers[int(block[1])] += tensor.nbytes
+            if block[2].startswith(_KEYS):
+                attending.add(int(block[1]))
         elif tensor.name == "token_embd.weight":
             embedding += tensor.nbytes
+        elif tensor.name.startswith("per_layer_token_embd"):
+            rows += tensor.nbytes
         else:
             output += tensor.nbytes
             tied = tied and tensor.name != "output.weight"
+    shared = embedding if tied else 0
     return Needs(
         f"{facts.name} {facts.quant}",
         tuple(layers),
-        output + (embedding if tied else 0),
-        embedding,
-        tied,
-        facts.n_layer * facts.n_head_kv * (facts.head_size_k + facts.head_size_v),
+        output + shared,
+        embedding + rows,
+        shared,
+        (len(attending) or facts.n_layer) * facts.n_head_kv * (facts.head_size_k + facts.head_size_v),
         facts.n_head,
         facts.n_embd,
         facts.n_vocab,
     )
 
 
+def of_published(model: LibraryModel) -> Needs | None:
+    """Of what the catalogue says; None where that is too little."""
+    if model.entry is None or model.variant is None or model.variant.size is None:
+        return None
+    return of_catalogue(model.name, model.entry.shape, model.variant.size, model.variant.quant)
+
+
 def of_model(model: LibraryModel) -> Needs | None:
     """Of its file where that is here, else of what is published; None where that is too little."""
     if model.installed and model.facts is not None:
         return of_file(model.facts)
-    if model.entry is None or model.variant is None or model.variant.size is None:
-        return None
-    return of_catalogue(model.name, model.entry.shape, model.variant.size, model.variant.quant)
+    return of_published(model)
 
 
 def of_catalogue(name: str, shape: Shape, size: int, quant: str) -> Needs | None:
@@ -129,7 +141,7 @@ def of_catalogue(name: str, shape: Shape, size: int, quant: str) -> Needs | None
         (blocks // shape.layers,) * shape.layers,
         output,
         embedding,
-        tied,
+        embedding if tied else 0,
         2 * shape.layers * shape.kv_heads * shape.head_size,
         shape.heads,
         shape.embedding,

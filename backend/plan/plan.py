@@ -26,6 +26,9 @@ class Request:
     draft: Needs | None
     n_ctx: int
     kv_type: str = "f16"
+    draft_kv_type: str = "f16"
+    flash: bool = False
+    """Whether flash attention is used in main memory too (on a card it is)."""
     n_batch: int = 512
     rows: int = 64
     draft_rows: int = 16
@@ -80,12 +83,18 @@ def _placed(request: Request, machine: Machine, where: Where) -> Plan | None:
     return plan
 
 
+def draft_beside(draft: Needs, request: Request, *, flash: bool) -> int:
+    """What a draft needs beside its weights: cache and buffer."""
+    cache = draft.kv(request.n_ctx, request.draft_kv_type)
+    return cache + draft.compute(request.n_ctx, request.n_batch, request.draft_rows, flash=flash)
+
+
 def _place_draft(request: Request, machine: Machine, where: Where, free: dict[str, int]) -> Place | None:
     """The place that takes the whole draft; None where none does."""
     draft = request.draft
     assert draft is not None
     flash = where == "gpu"
-    need = draft.kv(request.n_ctx) + draft.compute(request.n_ctx, request.n_batch, request.draft_rows, flash=flash)
+    need = draft_beside(draft, request, flash=flash or request.flash)
     if flash:  # the embedding stays in main memory
         need += draft.read
         if (left := free[machine.memory.name] - draft.embedding) < 0:
@@ -109,12 +118,12 @@ def _fill_cards(request: Request, machine: Machine, free: dict[str, int], plan: 
     parts = [target.output, *(weights + cache for weights in reversed(target.layers))]
     read = {card.name: 0 for card in machine.gpus}
     for card in machine.gpus:
-        if free[card.name] < buffers + parts[min(plan.gpu_layers, len(parts) - 1)]:
+        if plan.gpu_layers == len(parts) or free[card.name] < buffers + parts[plan.gpu_layers]:
             continue
         free[card.name] -= buffers
         while plan.gpu_layers < len(parts) and free[card.name] >= parts[plan.gpu_layers]:
             free[card.name] -= parts[plan.gpu_layers]
-            read[card.name] += parts[plan.gpu_layers]
+            read[card.name] += parts[plan.gpu_layers] - (cache if plan.gpu_layers else 0)
             plan.gpu_layers += 1
     return read
 
@@ -123,17 +132,17 @@ def _fill_memory(request: Request, machine: Machine, free: dict[str, int], plan:
     """What the cards did not take; bytes read a token, from disk too. None where more than weights would lie there."""
     target, ram = request.target, machine.memory.name
     n_layers = min(len(target.layers), len(target.layers) + 1 - plan.gpu_layers)  # the output goes to a card first
-    weights = sum(target.layers[:n_layers]) + (0 if plan.gpu_layers or target.tied else target.output)
+    weights = sum(target.layers[:n_layers]) + (0 if plan.gpu_layers else target.output - target.shared)
     caches = target.kv(request.n_ctx, request.kv_type) * n_layers // max(1, len(target.layers))
     logits = 4 * request.rows * target.n_vocab
-    flash = bool(machine.gpus)
+    flash = request.flash or plan.gpu_layers > 0
     buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=flash) if n_layers else logits
     held = caches + buffers + target.embedding
     plan.streamed = max(0, weights + held - free[ram])
     if plan.streamed > weights:
         return None
     free[ram] -= weights + held - plan.streamed
-    return weights + (target.output if target.tied and not plan.gpu_layers else 0)
+    return weights + (0 if plan.gpu_layers else target.shared)
 
 
 def _price(

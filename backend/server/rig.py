@@ -44,6 +44,8 @@ class Rig:
         self.engine = ""
         """llama.cpp's build and back ends in one line, once started."""
         self.devices: list[DeviceInfo] = []
+        self._unloaded: list[DeviceInfo] = []
+        """The same while nothing was loaded."""
 
     def start(self) -> None:
         """Import llama.cpp, take over its log, and look at the devices. Once, on the engine thread."""
@@ -55,6 +57,7 @@ class Rig:
             native.install_abort_hook(self._crash_file)
         self.engine = engine_line()
         self.look()
+        self._unloaded = self.devices
 
     def look(self) -> None:
         """Read the devices' free memory anew."""
@@ -88,15 +91,16 @@ class Rig:
         from backend.engine.place import check_memory
         from backend.plan.free import free_main_memory
 
-        self.look()
-        check_memory(options, *self._facts(target, draft), self.devices, free_main_memory() + memory_used())
+        free = free_main_memory() + memory_used()
+        check_memory(options, *self._facts(target, draft), self._unloaded, free)
 
     def place(self, target: Path, draft: str | None, options: LoadOptions) -> LoadOptions:
-        """The options with the target's layers on graphics cards filled in, where they are left open."""
+        """The options with the target's layers on cards filled in, where they are left open; nothing is loaded now."""
         from backend.engine.place import place_target
         from backend.plan.free import free_main_memory
 
         self.look()
+        self._unloaded = self.devices
         return place_target(options, *self._facts(target, draft), self.devices, free_main_memory())
 
     def _facts(self, target: Path, draft: str | None) -> tuple[GgufFacts, GgufFacts | None]:
@@ -128,12 +132,14 @@ class Rig:
     ) -> DraftModel:
         """Load a draft that fits ``target``."""
         from backend.engine.load import load_draft
-        from backend.engine.place import place_draft
+        from backend.engine.place import check_draft, place_draft
         from backend.library.gguf import read_model, split_parts
+        from backend.plan.free import free_main_memory
 
-        if options.draft_gpu_layers is None:
-            self.look()
-            options = place_draft(options, read_model(split_parts(path)), target.context.n_ctx, self.devices)
+        facts, n_ctx = read_model(split_parts(path)), target.context.n_ctx
+        self.look()
+        options = place_draft(options, facts, n_ctx, self.devices)
+        check_draft(options, facts, n_ctx, free_main_memory())
         loaded = load_draft(path, model_id, options, target, progress, flag)
         loaded.info = _titled(loaded.info, path)
         return loaded

@@ -73,8 +73,8 @@ class PassCosts:
         return not any(1 in table.measured for table in self._tables.values())
 
     def presume_flat(self, n: int, ratio: float) -> None:
-        """A pass over ``n`` tokens takes ``ratio`` of one, until one is measured (weights that come from disk)."""
-        if self.known and n not in self.measured:
+        """A pass over ``n`` tokens takes ``ratio`` of one, where nothing is known of any larger than one token."""
+        if self._now.sizes == [1]:
             self._now.presume(n, ratio)
 
     def settle(self) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from backend.plan.free import free_main_memory
-from backend.plan.machine import Machine, machine
-from backend.plan.needs import Needs, of_model
+from backend.plan.machine import Machine, cards, machine
+from backend.plan.needs import Needs, of_published
 from backend.plan.plan import Request, plans
 from backend.protocol import State
 
@@ -27,9 +27,9 @@ def forecasts(models: Iterable[Any], state: State) -> dict[str, str]:
     here = _machine(state)
     out = {}
     for model in known.values():
-        if model.state == "available" and model.entry is not None and (needs := of_model(model)) is not None:
+        if model.state == "available" and model.entry is not None and (needs := of_published(model)) is not None:
             draft = next((known[d] for d in model.entry.drafts if d in known), None)
-            out[model.id] = _said(needs, of_model(draft) if draft is not None else None, here)
+            out[model.id] = _said(needs, of_published(draft) if draft is not None else None, here)
     return out
 
 
@@ -51,8 +51,10 @@ def _rate(ms: float) -> str:
 
 
 def _machine(state: State) -> Machine:
-    cards = [d.free for d in state.devices if d.kind in ("gpu", "igpu")]
+    free = cards(state.devices)
     rate = None
-    if state.target is not None and state.cost is not None and not cards and (ms := state.cost.target.get(1)):
-        rate = _READ * state.target.size / ms
-    return machine(free_main_memory() + state.memory, cards, memory_rate=rate)
+    loaded = state.target
+    if loaded is not None and state.cost is not None and (ms := state.cost.target.get(1)):
+        telling = not (free or loaded.streamed or "moe" in loaded.architecture)  # of what main memory can do
+        rate = _READ * loaded.size / ms if telling else None
+    return machine(free_main_memory() + state.memory, free, memory_rate=rate)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from backend.protocol import ModelInfo
+from backend.protocol import State
 from desktop.bridge import EngineBridge
 from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, label, target_rows
 from desktop.models.conversation import Conversation
@@ -71,8 +71,8 @@ class MainWindow(QMainWindow):
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
         self._logs = logs
         self._leaving: Notice | None = None
-        self._priced_by: ModelInfo | None = None
-        """The loaded model whose passes the forecasts of others come from."""
+        self._priced_by = _pricing(self.engine.state)
+        """What the forecasts of models that are not here were made from."""
         self._build()
         self._connect()
         self.changes = ChatChanges(self)
@@ -185,7 +185,7 @@ class MainWindow(QMainWindow):
         self.downloads.propose()
 
     def _list_targets(self, models: list[Any]) -> None:
-        self._priced_by = self.engine.state.target
+        self._priced_by = _pricing(self.engine.state)
         speeds = forecasts(models, self.engine.state)
         self.top.target.set_rows(target_rows(models, speeds), self.engine.target or "")
 
@@ -219,8 +219,7 @@ class MainWindow(QMainWindow):
 
     def _show_state(self) -> None:
         engine, now = self.engine, self.settings.now
-        # what was measured changes every forecast
-        if self.shelf.models and (engine.state.target is None) != (self._priced_by is None):
+        if self.shelf.models and _pricing(engine.state) != self._priced_by:
             self._list_targets(self.shelf.models)
         self.top.target.set_value(engine.target or "")
         self.top.draft.set_note(self._draft_in_use())
@@ -323,3 +322,8 @@ class MainWindow(QMainWindow):
         self.conversation.stop()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)
+
+
+def _pricing(state: State) -> tuple[bool, int]:
+    """Changes with what is known of this machine: what a loaded model measured, and its devices."""
+    return state.target is not None and state.cost is not None, len(state.devices)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from backend.engine.place import ALL, check_memory, place_draft, place_target
+from backend.engine.place import ALL, check_draft, check_memory, place_draft, place_target
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_facts
 from backend.plan.machine import machine
 from backend.plan.needs import of_file
 from backend.plan.plan import Request, plans
 from backend.protocol import DeviceInfo, LoadOptions
+from backend.text import shown_size
 
 GB = 10**9
 MEMORY = 32 * GB
@@ -97,8 +98,31 @@ def test_what_would_not_fit_is_refused_with_the_nearest_that_does(
     with pytest.raises(EngineError, match=hint) as caught:
         check_memory(LoadOptions(n_ctx=n_ctx), target, draft, [CPU], round(memory * GB))
     assert caught.value.code is ErrorCode.TOO_LARGE
-    assert f"{memory:.1f} GB are free" in caught.value.message or memory < 1
-    assert caught.value.details["needed"] > caught.value.details["free"] or memory == 2.0
+    assert f"and {shown_size(round(memory * GB))} are free" in caught.value.message
+    assert caught.value.details["needed"] > caught.value.details["free"]
+
+
+def test_layers_that_a_person_put_elsewhere_are_not_planned_on_a_card(target: GgufFacts, draft: GgufFacts) -> None:
+    with pytest.raises(EngineError):
+        check_memory(LoadOptions(gpu_layers=0), target, draft, [card(8)], 2 * GB)
+    check_memory(LoadOptions(gpu_layers=20), target, draft, [card(8)], 2 * GB)
+    placed = place_target(LoadOptions(gpu_layers=0), target, None, [card(8)], GB)
+    assert (placed.gpu_layers, placed.streamed > 0) == (0, True)
+
+
+def test_memory_that_a_card_shares_is_not_counted_twice(target: GgufFacts, draft: GgufFacts) -> None:
+    shared = DeviceInfo(name="iGPU", description="in the processor", kind="igpu", free=2 * GB, total=16 * GB)
+    assert place_target(LoadOptions(), target, draft, [shared], MEMORY) == LoadOptions()
+    with pytest.raises(EngineError):
+        check_memory(LoadOptions(), target, draft, [shared], 2 * GB)
+
+
+def test_a_draft_that_does_not_fit_is_refused_alone(draft: GgufFacts) -> None:
+    check_draft(LoadOptions(), draft, 8192, 2 * GB)
+    check_draft(LoadOptions(draft_gpu_layers=ALL), draft, 8192, 0)
+    with pytest.raises(EngineError, match="Choose a smaller one, or none") as caught:
+        check_draft(LoadOptions(), draft, 8192, GB // 2)
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
 
 
 def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> None:

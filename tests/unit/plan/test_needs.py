@@ -10,6 +10,7 @@ import pytest
 from backend.library.catalogue import shipped_catalogue
 from backend.library.gguf import read_facts
 from backend.plan.needs import of_catalogue, of_file, tokens_at_once
+from tests.tiny_recurrent import tiny_hybrid
 
 
 def test_a_file_is_counted_to_the_byte(starter_target: Path) -> None:
@@ -23,10 +24,10 @@ def test_a_file_is_counted_to_the_byte(starter_target: Path) -> None:
 
 def test_a_tied_matrix_is_read_but_held_once(starter_target: Path, gemma3_270m: Path) -> None:
     untied, tied = of_file(read_facts(starter_target)), of_file(read_facts(gemma3_270m))
-    assert not untied.tied
-    assert tied.tied
+    assert untied.shared == 0
+    assert tied.shared == tied.embedding
     assert tied.read > tied.weights - tied.embedding
-    assert tied.weights == sum(tied.layers) + tied.embedding
+    assert tied.weights == sum(t.nbytes for t in read_facts(gemma3_270m).tensors())
 
 
 @pytest.mark.parametrize("name", ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"])
@@ -68,3 +69,10 @@ def test_the_buffer_grows_with_what_is_computed_at_once(starter_target: Path) ->
     assert needs.compute(4096, 512, 64, flash=False) / mib == pytest.approx(120 + 37, rel=0.06)
     more = replace(needs, n_heads=40)
     assert more.compute(8192, 512, 64, flash=False) < 2 * needs.compute(8192, 512, 64, flash=False)
+
+
+def test_only_layers_with_attention_have_a_cache(tmp_path: Path) -> None:
+    """Of a hybrid model a part: here one of two."""
+    facts = read_facts(tiny_hybrid(tmp_path / "hybrid.gguf"))
+    assert facts.n_layer == 2
+    assert of_file(facts).kv_width == facts.n_head_kv * (facts.head_size_k + facts.head_size_v)

@@ -468,7 +468,8 @@ def test_demo_shows_three_prompts_both_ways(smollm2: Path) -> None:
     assert len(re.findall(r"generation +[\d.]+×", done.out)) == 3
     assert len(re.findall(r"source: ", done.out)) == 3
     assert len(re.findall(r"text +(identical|first difference at token \d+: .*margin)", done.out)) == 3
-    assert "An edit repeats its input" in done.out
+    # which of them depends on the clock; test_terminal_words.py has each
+    assert any(words in done.out for words in ("An edit repeats its input", "gained little", "is slower than plain"))
 
 
 def test_doctor_finds_that_a_reply_can_be_made(smollm2: Path, tmp_path: Path) -> None:

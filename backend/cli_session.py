@@ -36,7 +36,11 @@ _BUILD = (
     "Tandem's folder builds it."
 )
 _PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing"}
-_PHASES |= {"exact": "finding which passes are exact", "measure": "measuring"}
+_PHASES |= {
+    "stream": "reading the layers that stay in memory",
+    "exact": "finding which passes are exact",
+    "measure": "measuring",
+}
 
 
 class Session:

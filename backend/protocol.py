@@ -409,7 +409,7 @@ class State(BaseModel):
 class LoadProgress(BaseModel):
     """One SSE message of a load: ``fraction`` of ``phase`` (0 to 1)."""
 
-    phase: Literal["target", "draft", "probe", "exact", "measure"]
+    phase: Literal["target", "draft", "probe", "stream", "exact", "measure"]
     fraction: float
 
 

@@ -9,6 +9,7 @@ _PHASES = {
     "target": "Loading target",
     "draft": "Loading draft",
     "probe": "Checking the pair",
+    "stream": "Reading the layers that stay in memory",
     "exact": "Finding which passes are exact",
     "measure": "Measuring this machine",
 }

@@ -28,7 +28,7 @@ PAGE = mmap.PAGESIZE
 _CHUNK = 4 << 20
 _BLOCK = re.compile(r"blk\.(\d+)\.")
 _FREE, _OTHER = -2, -1
-_MAP_FIXED, _MAP_NORESERVE, _MADV_DONTNEED = 0x10, 0x4000, 4
+_MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
 _FAILED = ctypes.c_void_p(-1).value
 _MAPPED = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \d+\s+(/.*)")
 
@@ -90,22 +90,61 @@ def locate(runs: dict[int, list[Run]]) -> dict[int, list[Region]]:
 
 
 def replace(region: Region) -> None:
-    """Anonymous memory, all zeros and taking none yet, where the file was mapped.
+    """Anonymous memory, all zeros and taking none yet, where the file or a pool was mapped.
 
     Raises:
         OSError: the system refuses.
     """
+    _map(region, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE, -1, 0)
+
+
+class Pool:
+    """Memory in which layers take turns.
+
+    Its pages stay from one layer to the next: new ones would first be cleared by the system, which for a layer takes
+    about as long as a fast disk takes to read it.
+
+    Args:
+        slots: layers that are in memory at once.
+        size: of the largest, in bytes.
+    """
+
+    def __init__(self, slots: int, size: int) -> None:
+        self._fd = os.memfd_create("layers", os.MFD_CLOEXEC)
+        os.ftruncate(self._fd, slots * size)
+        self._free = [size * slot for slot in range(slots)]
+        self._lent: dict[int, int] = {}
+
+    def lend(self, layer: int, regions: list[Region]) -> None:
+        """Map a free slot where the layer is expected; what it holds is another layer's until it is filled.
+
+        Called by one thread, while another may take layers back.
+
+        Raises:
+            OSError: the system refuses.
+        """
+        offset = self._lent[layer] = self._free.pop()
+        for region in regions:
+            _map(region, mmap.MAP_SHARED, self._fd, offset)
+            offset += region.run.size
+
+    def take_back(self, layer: int, regions: list[Region]) -> None:
+        """The layer reads as zeros from now on."""
+        for region in regions:
+            replace(region)
+        self._free.append(self._lent.pop(layer))
+
+    def close(self) -> None:
+        """Give the memory back, as soon as nothing of it is mapped any more."""
+        os.close(self._fd)
+
+
+def _map(region: Region, flags: int, fd: int, offset: int) -> None:
     _libc().mmap.restype = ctypes.c_void_p
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED | _MAP_NORESERVE
-    arguments = (ctypes.c_void_p(region.address), ctypes.c_size_t(region.run.size), mmap.PROT_READ | mmap.PROT_WRITE)
-    at = _libc().mmap(*arguments, flags, -1, ctypes.c_long(0))
+    where = (ctypes.c_void_p(region.address), ctypes.c_size_t(region.run.size))
+    at = _libc().mmap(*where, mmap.PROT_READ | mmap.PROT_WRITE, flags | _MAP_FIXED, fd, ctypes.c_long(offset))
     if at == _FAILED:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
-
-def release(region: Region) -> None:
-    """Give the memory back; it reads as zeros until it is filled again."""
-    _libc().madvise(ctypes.c_void_p(region.address), ctypes.c_size_t(region.run.size), _MADV_DONTNEED)
 
 
 class Files:

@@ -17,7 +17,7 @@ import llama_cpp
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
-from backend.engine.mapping import Files, Region, layer_runs, locate, release, replace, supported
+from backend.engine.mapping import Files, Pool, Region, layer_runs, locate, replace, supported
 from backend.library.gguf import GgufFacts
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ class Streamer:
         self._closed = False
         self._thread: threading.Thread | None = None
         self._files: Files | None = None
+        self._pool: Pool | None = None
         self.error: OSError | None = None
         """Why reading failed; the pass that waited for it was given up."""
         self.given_up: Callable[[], bool] = lambda: False
@@ -81,6 +82,11 @@ class Streamer:
         chosen = _spread({n: size for n, size in sizes.items() if n < self._facts.n_layer}, self._missing + _SPARE)
         if not chosen:
             return 0
+        try:
+            self._pool = Pool(min(len(chosen), _AHEAD + 1), max(sizes[layer] for layer in chosen))
+        except OSError as error:
+            log.warning("weights stay mapped: %s", error)
+            return 0
         self._files = Files(self._facts)
         self._regions, self._order = found, chosen
         with ThreadPoolExecutor(_READERS) as pool:
@@ -104,6 +110,8 @@ class Streamer:
             self._thread.join()
         if self._files is not None:
             self._files.close()
+        if self._pool is not None:
+            self._pool.close()
 
     # -- the engine's thread
 
@@ -124,21 +132,21 @@ class Streamer:
             self._wait_for(layer + 1)
 
     def _drop(self, layer: int) -> None:
+        assert self._pool is not None
         with self._changed:
             if layer in self._resident:
                 self._resident.remove(layer)
-                for region in self._regions[layer]:
-                    release(region)
+                self._pool.take_back(layer, self._regions[layer])
                 self._changed.notify_all()
 
     def _wait_for(self, layer: int) -> None:
+        assert self._pool is not None
         with self._changed:
             while layer not in self._resident and not (self._closed or self.error or self.given_up()):
                 coming = self._loading == layer or (self._order[self._next] == layer and len(self._resident) <= _AHEAD)
                 if not coming:  # a pass was given up, and what was read for it is in the way
                     for other in self._resident:
-                        for region in self._regions[other]:
-                            release(region)
+                        self._pool.take_back(other, self._regions[other])
                     self._resident.clear()
                     self._next = self._order.index(layer)
                     self._changed.notify_all()
@@ -148,9 +156,11 @@ class Streamer:
 
     def _read(self) -> None:
         assert self._files is not None
+        assert self._pool is not None
         with ThreadPoolExecutor(_READERS) as pool:
             while (layer := self._claim()) is not None:
                 try:
+                    self._pool.lend(layer, self._regions[layer])
                     for region in self._regions[layer]:
                         self._files.fill(region, pool)
                 except OSError as error:

@@ -159,11 +159,20 @@ class Rounds:
         if source is plan.following:
             source.follow(self.history)
         elif len(self.history) - source.unseen(self.history) < self._prompt:
-            n = source.read(self.history, self._prompt)
-            read_ms = 1e3 * (time.perf_counter() - began)
+            n, read_ms = self._read_prompt(source, began)
         if source is plan.reading and len(self.history) - source.unseen(self.history) >= self._prompt:
             source.read(self.history, len(self.history) - 1)
         return read_ms, n, 1e3 * (time.perf_counter() - began) - read_ms
+
+    def _read_prompt(self, source: Source, began: float) -> tuple[int, float]:
+        """One slice, or as many as take a plain pass: of a target read from disk that is many."""
+        enough, n, ms = self.costs.at(1) if self.costs.known else 0.0, 0, 0.0
+        while True:
+            read = source.read(self.history, self._prompt)
+            last, ms = ms, 1e3 * (time.perf_counter() - began)
+            n += read
+            if not read or 2 * ms - last > enough or len(self.history) - source.unseen(self.history) >= self._prompt:
+                return n, ms
 
     def _propose(self, source: Source | None, k: int, go_on: GoOn | None) -> tuple[Proposal | None, float]:
         if source is None:

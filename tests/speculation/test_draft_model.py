@@ -18,7 +18,7 @@ from backend.speculation.cost import PassCosts
 from backend.speculation.round import Round, Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
 from backend.speculation.verify import make_rule
-from tests.speculation.loop import PLAIN, make, run
+from tests.speculation.loop import PLAIN, costs, make, run
 from tests.speculation.tables import MixedDraft, TableModel
 
 GREEDY = Sampling(temperature=0)
@@ -259,7 +259,8 @@ def test_the_draft_sees_long_histories_in_slices_while_the_text_flows_on() -> No
     target = TableModel(8, seed=3, order=9)
     draft = MixedDraft(target, 0.0)
     prompt = [i % 7 for i in range(300)]
-    rounds = make(target, draft, prompt, Speculation(source="draft", length=4), sampling=GREEDY, budget=40)
+    wanted = Speculation(source="draft", length=4)
+    rounds = make(target, draft, prompt, wanted, sampling=GREEDY, budget=40, target_costs=costs(n1=0.01))
     per_round: list[int] = []
 
     def each(done: Round) -> None:
@@ -270,6 +271,18 @@ def test_the_draft_sees_long_histories_in_slices_while_the_text_flows_on() -> No
     assert per_round[0] == 0, "nothing is read before the first token"
     assert max(per_round) <= 64 + 4
     assert timings.draft_n > 0
+
+
+def test_as_many_slices_are_read_as_take_a_plain_pass() -> None:
+    """A target whose weights come from disk: the draft need not wait a dozen passes of seconds for a long prompt."""
+    target = TableModel(8, seed=3, order=9)
+    draft = MixedDraft(target, 0.0)
+    prompt = [i % 7 for i in range(300)]
+    wanted = Speculation(source="draft", length=4)
+    rounds = make(target, draft, prompt, wanted, sampling=GREEDY, budget=12, target_costs=costs(n1=60_000.0))
+    read: list[int] = []
+    run(rounds, 12, lambda done: read.append(done.read_n))
+    assert max(read) == sum(read) == len(prompt)
 
 
 @given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 2), max_size=12))

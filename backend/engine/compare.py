@@ -7,7 +7,7 @@ that a machine whose speed drifts slows both alike. Both start from copies of th
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from backend.speculation.verify import CAP
 
 if TYPE_CHECKING:
     from backend.engine.pair import Pair
+
+T = TypeVar("T")
 
 _DEFAULT_TOKENS = 512
 NEAR_TIE = 0.5
@@ -60,8 +62,7 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
     shared = Timings()
     if not request.reuse_cache:
         pair.forget()
-    reading: Generator[ReplyEvent, None, np.ndarray] = read_prompt(pair, prompt, shared)
-    rows = yield from _tagged(reading)
+    rows, _ = yield from _tagged(read_prompt(pair, prompt, shared))
     row = rows[-1].copy()
     shared.request_ms = shared.prompt_ms
 
@@ -104,9 +105,7 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
     yield _result(pair, runs, said, interleaved)
 
 
-def _tagged(
-    reading: Generator[ReplyEvent, None, np.ndarray],
-) -> Generator[tuple[Side, ReplyEvent], None, np.ndarray]:
+def _tagged(reading: Generator[ReplyEvent, None, T]) -> Generator[tuple[Side, ReplyEvent], None, T]:
     while True:
         try:
             yield "plain", next(reading)

@@ -16,7 +16,8 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, FinishReason, Timings, TokenRecord
 from backend.sampling.chain import Row
 from backend.speculation import statistics
-from backend.speculation.round import Emitted, Round, Rounds
+from backend.speculation.contracts import Rows
+from backend.speculation.round import Emitted, Passenger, Round, Rounds
 from backend.text import Released, TextStream
 
 _COUNTERS = tuple(field.name for field in fields(Timings))
@@ -77,7 +78,8 @@ class Generation:
         self.on_round = on_round
         self._ended_by_token = False
         self._reliability = statistics.Reliability()
-        self._before = timings.request_ms
+        self._before = self._read_before = 0.0
+        """Milliseconds of the request before its prompt's logits were ready; of them the draft's reading."""
         self._ran = 0.0
         self._since: float | None = None
         self._fed = 0
@@ -85,7 +87,13 @@ class Generation:
 
     def first(self, row: Row) -> Delta:
         """The prompt's own token."""
+        self._before = self.timings.request_ms
         return self._timed(lambda: self.rounds.first(row))
+
+    def arrive(self, rows: Rows, passenger: Passenger) -> Delta:
+        """The prompt's own token, and what rode in the prompt's last pass and stood."""
+        self._before, self._read_before = self.timings.request_ms, passenger.ms
+        return self._timed(lambda: self.rounds.arrive(rows, passenger))
 
     def step(self) -> Delta:
         """One round. Not to be called once :attr:`reason` is set."""
@@ -136,9 +144,10 @@ class Generation:
         t.draft_prompt_n += done.read_n
         ran, before = self._clock(), t.predicted_ms
         t.request_ms = self._before + ran
-        t.predicted_ms = ran - t.draft_prompt_ms
+        t.predicted_ms = ran - (t.draft_prompt_ms - self._read_before)
         speculated = done.proposal is not None or done.draft_ms > 0  # also a draft that came to nothing
-        t.baseline_ms += len(done.emitted) * (plain_ms or 0.0) if speculated else t.predicted_ms - before
+        saved = len(done.emitted) - (done.passes == 0)  # the prompt's own token takes no pass
+        t.baseline_ms += saved * (plain_ms or 0.0) if speculated else t.predicted_ms - before
         t.plain_ms = plain_ms
         self.on_round(self._why(done))
         return Delta(text, tokens, copy_timings(t), (statistics.record(done),))

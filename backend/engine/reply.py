@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from backend.engine.context import Rows
@@ -20,13 +20,16 @@ from backend.protocol import Finished, PromptProgress, ReplyEvent, ReplyRequest,
 from backend.sampling.chain import Chain
 from backend.speculation.contracts import Source
 from backend.speculation.policy import Policy
-from backend.speculation.round import Rounds
+from backend.speculation.round import Passenger, Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
 from backend.speculation.verify import Rule, make_rule
 from backend.text import TextStream
 
 if TYPE_CHECKING:
     from backend.engine.pair import Pair
+
+Ride = Callable[[int], Passenger | None]
+"""Asked for a first proposal of at most so many tokens (see ``Rounds.passenger``)."""
 
 
 def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEvent]:
@@ -45,17 +48,18 @@ def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEven
     budget = budget_for(pair, prompt, request)
     if not request.reuse_cache:
         pair.forget()
+    pair.forget_why()
+    generation = prepare(pair, request, pair.target.context.sequence(), prompt, budget, timings)
+    ride = generation.rounds.passenger if _may_ride(pair) else None
     try:
-        row = yield from read_prompt(pair, prompt, timings)
+        rows, passenger = yield from read_prompt(pair, prompt, timings, ride)
     except EngineError as error:
         if error.code is not ErrorCode.CANCELLED:
             raise
         yield Finished("cancelled", timings, 0, len(prompt), (), pair.target.vocab.digest)
         return
     timings.request_ms = 1e3 * (time.perf_counter() - began)
-    pair.forget_why()
-    generation = prepare(pair, request, pair.target.context.sequence(), prompt, budget, timings)
-    yield generation.first(row[-1])
+    yield generation.first(rows[-1]) if passenger is None else generation.arrive(rows, passenger)
     while generation.reason is None:
         _follow_settings(pair, generation, request)
         try:
@@ -67,6 +71,11 @@ def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEven
     if generation.reason != "cancelled":
         pair.learner(request.learner).ended(generation.timings.predicted_n, generation.reason == "length")
     yield generation.finished(pair.note(generation))
+
+
+def _may_ride(pair: Pair) -> bool:
+    """Whether tokens that ride in the prompt's last pass can be taken back, and its logits may round differently."""
+    return pair.target.context.max_rollback is None and pair.target.context.exact_rows is None
 
 
 def budget_for(pair: Pair, prompt: Sequence[int], request: ReplyRequest) -> int:
@@ -87,23 +96,35 @@ def budget_for(pair: Pair, prompt: Sequence[int], request: ReplyRequest) -> int:
     return min(room, request.max_tokens or room)
 
 
-def read_prompt(pair: Pair, prompt: list[int], timings: Timings) -> Generator[PromptProgress, None, Rows]:
-    """Read what the target does not hold of ``prompt``, slice by slice; returns the row of its last token."""
+def read_prompt(
+    pair: Pair, prompt: list[int], timings: Timings, ride: Ride | None = None
+) -> Generator[PromptProgress, None, tuple[Rows, Passenger | None]]:
+    """Read what the target does not hold of ``prompt``, slice by slice.
+
+    Returns the row of its last token; with a passenger in the last slice also the rows of the passenger's tokens.
+    """
     began = time.perf_counter()
-    sequence = pair.target.context.sequence()
+    context, sequence = pair.target.context, pair.target.context.sequence()
     kept = sequence.keep(min(common_prefix(sequence.tokens, prompt), len(prompt) - 1))
     timings.cache_n, timings.prompt_n = kept, len(prompt) - kept
-    row: Rows | None = None
-    size = pair.target.context.n_batch
+    rows: Rows | None = None
+    passenger: Passenger | None = None
+    size = context.n_batch
     for i in range(kept, len(prompt), size):
         part = prompt[i : i + size]
-        row = sequence.append(part, 1 if i + size >= len(prompt) else 0)
+        last = i + size >= len(prompt)
+        if last and ride is not None:
+            passenger = ride(min(context.max_rows - 1, size - len(part), sequence.room - len(part)))
+            began += passenger.ms / 1e3 if passenger else 0.0
+        along = passenger.proposal.tokens if passenger else []
+        rows = sequence.append([*part, *along], 1 + len(along) if last else 0)
         timings.prompt_ms += 1e3 * (time.perf_counter() - began)
         yield PromptProgress(i + len(part), len(prompt), kept)
         began = time.perf_counter()
-    assert row is not None
-    sequence.mark()
-    return row
+    assert rows is not None
+    if passenger is None:
+        sequence.mark()
+    return rows, passenger
 
 
 def prepare(

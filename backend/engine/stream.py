@@ -17,7 +17,7 @@ import llama_cpp
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
-from backend.engine.mapping import Files, Pool, Region, layer_runs, locate, replace, supported
+from backend.engine.mapping import Files, Pool, Region, give_way, layer_runs, locate, replace, supported
 from backend.library.gguf import GgufFacts
 
 log = logging.getLogger(__name__)
@@ -157,7 +157,7 @@ class Streamer:
     def _read(self) -> None:
         assert self._files is not None
         assert self._pool is not None
-        with ThreadPoolExecutor(_READERS) as pool:
+        with ThreadPoolExecutor(_READERS, initializer=give_way) as pool:
             while (layer := self._claim()) is not None:
                 try:
                     self._pool.lend(layer, self._regions[layer])

@@ -29,6 +29,11 @@ _AT_ONCE = 3
 been lost already, in this reply, by going on without: nobody knows when a reply ends (answers from documents of 800
 tokens have 20), and who waits so pays at most twice what the best choice would have been (ski rental). It also shows
 what lookup does by itself: edits and summaries need no draft."""
+_LONG_PASS = 400.0
+"""Milliseconds of a pass from which on a first proposal may ride in the prompt's last pass: a short answer then takes
+half the passes or fewer. With shorter ones the person would rather see the first token."""
+_RIDE_SHARE = 0.5
+"""Of such a pass, for reading the prompt with the draft before it."""
 _FOLLOW_SHARE = 0.02
 """Of the time, for following the text with a draft that is paused."""
 _RECHECK = 50
@@ -116,6 +121,23 @@ class Policy:
         if settings.length != "auto":
             return self._fixed(history, wanted, min(settings.length, room), settings.source)
         return self._automatic(history, wanted, min(LONGEST, room), settings.source)
+
+    @property
+    def may_ride(self) -> bool:
+        """Whether passes are so long that a first proposal may ride in the prompt's last."""
+        settings = self._settings()
+        asked = settings.enabled and not self.blocked and settings.source != "lookup"
+        return asked and self._target.known and self._pass(0) >= _LONG_PASS
+
+    def ride(self, history: Sequence[int], sources: Sequence[Source], room: int) -> Plan:
+        """What rides in the prompt's last pass, if anything; needs :attr:`may_ride`."""
+        length = self._settings().length
+        for source in sources:
+            quick = source.cost(1, source.unseen(history)) <= _RIDE_SHARE * self._pass(0)
+            if source.name == "draft" and quick and room > 0:
+                k = min(LONGEST if length == "auto" else length, room)
+                return Plan(source, k, self._go_on(source, k) if length == "auto" else None)
+        return Plan(None, 0)
 
     def unmeasured(self) -> None:
         """What a plain pass costs was measured in other circumstances: measure it again soon."""

@@ -51,6 +51,14 @@ class Round:
     read_n: int = 0
 
 
+class Passenger(NamedTuple):
+    """A proposal that rides in the prompt's last pass, the tokens that the draft read for it, and what it took."""
+
+    proposal: Proposal
+    n: int
+    ms: float
+
+
 class Rounds:
     """Decoding with speculation, exact by the rule's promise.
 
@@ -86,6 +94,7 @@ class Rounds:
         self._prompt = len(history)
         self._limit = len(history) + budget
         self._index = 0
+        self._begun = False
 
     def first(self, row: Row) -> Round:
         """The token that the prompt's last row yields; no pass of its own."""
@@ -94,12 +103,38 @@ class Rounds:
         self.history.append(verdict.token)
         return Round(0, start, [Emitted(verdict.token, "plain", verdict.margin, 0)], "plain", row[None, :])
 
+    def passenger(self, most: int) -> Passenger | None:
+        """A first proposal of at most ``most`` tokens, to be verified in the pass that reads the end of the prompt."""
+        if not self.policy.may_ride:
+            return None
+        began = time.perf_counter()
+        self._begin()
+        plan = self.policy.ride(self.history, self.sources, min(most, self._limit - len(self.history) - 1))
+        if plan.source is None:
+            return None
+        n = plan.source.unseen(self.history)
+        while plan.source.unseen(self.history) > SMALL_READ and plan.source.read(self.history, len(self.history) - 1):
+            pass
+        proposal, _ = self._propose(plan.source, plan.k, plan.go_on)
+        return Passenger(proposal, n, 1e3 * (time.perf_counter() - began)) if proposal is not None else None
+
+    def arrive(self, rows: Rows, passenger: Passenger) -> Round:
+        """Instead of :meth:`first`, once the prompt's end was read together with a passenger.
+
+        Args:
+            rows: at the prompt's last token and at each of the proposal.
+            passenger: what rode along.
+        """
+        start = len(self.history)
+        emitted, accepted, outcome = self._settle(start, rows, passenger.proposal)
+        return Round(
+            0, start, emitted, outcome, rows, passenger.proposal, accepted, read_ms=passenger.ms, read_n=passenger.n
+        )
+
     def round(self) -> Round:
         """One round; needs :meth:`first` to have been called."""
         began = time.perf_counter()
-        if self._index == 0:  # not before the first token was out: a long prompt takes a while to index
-            for source in self.sources:
-                source.begin(self.history)
+        self._begin()  # not before the first token was out: a long prompt takes a while to index
         start = len(self.history)
         if self.costs.enter(start):
             self.policy.unmeasured()
@@ -116,12 +151,7 @@ class Rounds:
         verify_ms = 1e3 * (time.perf_counter() - passed)
         self.costs.observe(len(tokens) + 1, verify_ms)
 
-        emitted, accepted, outcome = self._verify(rows, proposal)
-        self.target.truncate(start + accepted)
-        for source in self.sources:
-            source.truncate(start + accepted)
-        self._observe(start, proposal, accepted)
-
+        emitted, accepted, outcome = self._settle(start, rows, proposal)
         self._index += 1
         total = 1e3 * (time.perf_counter() - began)
         self.policy.spent(total, read_ms, len(emitted))
@@ -145,6 +175,21 @@ class Rounds:
     def probability(self, row: Row, token: int, position: int) -> float:
         """The target's probability for an emitted token, given the history before it."""
         return self.rule.probability(row, self.history[:position], token)
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            for source in self.sources:
+                source.begin(self.history)
+
+    def _settle(self, start: int, rows: Rows, proposal: Proposal | None) -> tuple[list[Emitted], int, Outcome]:
+        """Verify, and cut every memory back to what stood."""
+        emitted, accepted, outcome = self._verify(rows, proposal)
+        self.target.truncate(start + accepted)
+        for source in self.sources:
+            source.truncate(start + accepted)
+        self._observe(start, proposal, accepted)
+        return emitted, accepted, outcome
 
     def _room(self, start: int) -> int:
         """Draft tokens that fit: the pass emits one more, and nothing may go beyond budget, context or batch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import threading
 from pathlib import Path
@@ -16,6 +17,7 @@ from backend.engine.stream import Streamer, _spread
 from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_facts
+from backend.protocol import Speculation
 from backend.speculation.cost import PassCosts
 from tests.engine.rig import OFF, loaded, pair, say
 
@@ -49,6 +51,23 @@ def test_speculation_is_exact_on_it(smollm2: Path) -> None:
         plain = say(both, TEXT, max_tokens=24, speculation=OFF, reuse_cache=False)
         drafted = say(both, TEXT, max_tokens=24, reuse_cache=False)
         assert drafted.ids == plain.ids
+
+
+def test_a_first_proposal_rides_in_the_prompts_last_pass(smollm2: Path) -> None:
+    """Where passes are long: a short answer then takes the prompt's pass and little more."""
+    with pair(smollm2, smollm2, streamed=MISSING) as both:
+        plain = say(both, TEXT, max_tokens=9, speculation=OFF, reuse_cache=False)
+        both.costs = slow = PassCosts()
+        slow.observe(1, 2000.0)
+        slow.observe(LONGEST + 1, 2000.0)
+        ridden = say(both, TEXT, max_tokens=9, speculation=Speculation(source="draft", length=8), reuse_cache=False)
+        assert ridden.ids == plain.ids
+        t = ridden.end.timings
+        assert (t.passes, t.draft_n_accepted) == (0, 8)
+        assert t.draft_prompt_n == t.prompt_n
+        assert t.request_ms >= t.prompt_ms + t.draft_prompt_ms
+        assert t.predicted_ms < t.draft_prompt_ms
+        assert both.target.context.sequence().tokens[ridden.end.start :] == plain.ids[:-1]
 
 
 def test_few_layers_are_in_memory_at_any_time(smollm2: Path) -> None:
@@ -148,14 +167,43 @@ def test_what_a_stopped_pass_left_is_not_in_the_way(smollm2: Path) -> None:
     with loaded(smollm2, n_ctx=256, streamed=MISSING) as model:
         streamer, sequence = model.streamer, model.context.sequence()
         assert streamer is not None
+        pool = streamer._pool
+        assert pool is not None
         expected = sequence.read([5] * 8)[-1].copy()
         with streamer._changed:
             assert streamer._changed.wait_for(lambda: len(streamer._resident) == 3, timeout=5)
+            for layer in streamer._resident:
+                pool.take_back(layer, streamer._regions[layer])
             streamer._resident[:] = streamer._order[-3:]
+            for layer in streamer._resident:
+                pool.lend(layer, streamer._regions[layer])
             streamer._next = 0
             streamer._changed.notify_all()
         sequence.clear()
         assert (sequence.read([5] * 8)[-1] == expected).all()
+
+
+def test_memory_goes_from_layer_to_layer(smollm2: Path) -> None:
+    """Three layers' worth for all, given back with the model."""
+
+    def layers() -> list[str]:
+        return [line for line in Path("/proc/self/maps").read_text().splitlines() if "memfd:layers" in line]
+
+    with loaded(smollm2, n_ctx=256, streamed=MISSING) as model:
+        streamer, sequence = model.streamer, model.context.sequence()
+        assert streamer is not None
+        pool = streamer._pool
+        assert pool is not None
+        size = os.fstat(pool._fd).st_size
+        for _ in range(3):
+            sequence.clear()
+            sequence.read([5] * 8)
+        with streamer._changed:
+            assert streamer._changed.wait_for(lambda: len(streamer._resident) == 3, timeout=5)
+            assert not pool._free
+        assert os.fstat(pool._fd).st_blocks * 512 <= size
+        assert layers()
+    assert not layers()
 
 
 def test_a_model_whose_layers_do_not_tell_stays_mapped(smollm2: Path) -> None:

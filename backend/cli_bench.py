@@ -97,7 +97,7 @@ def _run(
     runs: list[Run] = []
     bounded: list[tuple[Run, Bound]] = []
     code = 0
-    with Session(choice.files, strict=args.strict) as session:
+    with Session(choice.files) as session:
         state = session.load(choice.load_request(args))
         own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
         try:
@@ -143,6 +143,7 @@ def _facts(args: argparse.Namespace, state: State) -> dict[str, object]:
         "Draft": f"{state.draft.name}, {state.draft.quant}" if state.draft else "-",
         "Engine": state.engine,
         "Threads": state.threads,
+        "Exact texts": "no" if state.exact_rows is None else f"passes of up to {state.exact_rows}",
         "Prompts": args.workload or args.prompts.name,
         "Tokens a reply": args.max_tokens,
         "Temperature": args.temperature,

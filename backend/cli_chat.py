@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         complain(note)
     # a draft that could not be used in this one reply is not loaded
     wanted = choice if prompt is None or settings.speculation.enabled else replace(choice, draft=None)
-    with Session(choice.files, strict=args.strict) as session:
+    with Session(choice.files) as session:
         request = wanted.load_request(args)
         state = session.load(request)
         if prompt is None:

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     choice = choose_pair(args.target, args.draft)
     for note in choice.notes:
         complain(note)
-    with Session(choice.files, strict=args.strict) as session:
+    with Session(choice.files) as session:
         state = session.load(choice.load_request(args))
         _head(state, args.max_tokens)
         ratios = []

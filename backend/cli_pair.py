@@ -59,7 +59,11 @@ def add_pair_options(parser: argparse.ArgumentParser, *, draft: bool = True) -> 
     parser.add_argument(
         "--load-anyway", action="store_true", help="also what does not fit into the memory that is free"
     )
-    parser.add_argument("--strict", action="store_true", help="only passes that give plain decoding's text to the bit")
+    parser.add_argument(
+        "--strict",
+        action=argparse.BooleanOptionalAction,
+        help="only passes that give plain decoding's text to the bit (default: where that costs little)",
+    )
 
 
 def load_options(args: argparse.Namespace) -> LoadOptions:

@@ -19,7 +19,6 @@ from backend.bench.runner import new_job
 from backend.cli import complain
 from backend.client import own_engine
 from backend.errors import EngineError, ErrorCode
-from backend.library.paths import exact_library
 from backend.protocol import ONLY_SINGLE, DraftRequest, LoadProgress, LoadRequest, State
 
 T = TypeVar("T")
@@ -31,10 +30,6 @@ _TWICE = 1.0
 _PATIENCE = 4.0
 """Seconds that the engine may take to hear of a stop, or to end, before the person is told what it waits for."""
 _LOOK_EVERY = 0.1
-_BUILD = (
-    " On a library without llamafile's kernels more are: 'make exact' or 'python3 installers/bootstrap.py exact' in "
-    "Tandem's folder builds it."
-)
 _PHASES = {"target": "loading the target", "draft": "loading the draft", "probe": "testing"}
 _PHASES |= {
     "stream": "reading the layers that stay in memory",
@@ -48,12 +43,11 @@ class Session:
 
     Args:
         files: models given as paths, by id.
-        strict: with the engine's exact library, where there is one.
     """
 
-    def __init__(self, files: Mapping[str, Path] | None = None, *, strict: bool = False) -> None:
+    def __init__(self, files: Mapping[str, Path] | None = None) -> None:
         self.files = dict(files or {})
-        self.client = own_engine(self.files, strict=strict)
+        self.client = own_engine(self.files)
         self._runner = asyncio.Runner()
         self._pressed = 0.0
 
@@ -81,7 +75,7 @@ class Session:
         state = self._follow(lambda job: self.client.load(request, job))
         if request.draft is not None and state.draft is None:
             raise EngineError(ErrorCode.DRAFT_FAILED, state.draft_note or f"The draft {request.draft} did not load.")
-        if state.exact_rows is not None:
+        if request.options.strict and state.exact_rows is not None:
             complain(_strict_note(state.exact_rows, state.target.truncate_note if state.target else ""))
         elif state.target is not None and state.target.truncate_note:
             complain(f"Note: {state.target.truncate_note}.")
@@ -184,7 +178,7 @@ def _strict_note(exact_rows: int, truncate_note: str) -> str:
     if exact_rows == 1 and truncate_note != ONLY_SINGLE:
         return f"Strict: nothing is drafted: {truncate_note}."
     if exact_rows == 1:
-        return f"Strict: {ONLY_SINGLE}, so nothing is drafted.{'' if exact_library() else _BUILD}"
+        return f"Strict: {ONLY_SINGLE}, so nothing is drafted."
     return f"Strict: passes of up to {exact_rows} tokens are exact here."
 
 

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     if not choices:
         raise EngineError(ErrorCode.BAD_REQUEST, "No draft model that fits is here; name some with --drafts.")
     prompts = [] if args.chats else _prompts(args)
-    with Session(_files([first, *choices]), strict=args.strict) as session:
+    with Session(_files([first, *choices])) as session:
         state = session.load(first.load_request(args))
         replies = _from_chats(state) if args.chats else _answers(session, prompts, args)
         found = session.run(_try(session, [c.draft for c in choices if c.draft is not None], replies))

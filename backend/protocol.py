@@ -45,7 +45,7 @@ class LoadOptions(_Strict):
     """Prompt tokens per prefill slice."""
     snapshots: Annotated[int, Field(ge=0, le=48)] | None = None
     """Tokens by which a recurrent state can be rolled back, where the engine can at all; each takes as much as it."""
-    strict: bool = False
+    strict: bool | None = None
     """Texts are plain decoding's by construction: only passes whose every bit is that of one-token passes are used."""
     streamed: Annotated[int, Field(ge=0)] = 0
     """Bytes of the target's weights that do not fit into memory and are read from its file in every pass; its draft is

@@ -29,7 +29,7 @@ class EngineBridge(QObject):
     """Owns the engine's thread and what runs on it.
 
     Args:
-        make_client: called on the asyncio thread, again for every restart; told whether texts must be strict.
+        make_client: called on the asyncio thread, again for every restart.
     """
 
     state_changed = Signal(object)
@@ -66,10 +66,10 @@ class EngineBridge(QObject):
 
     # -- the window's side ----------------------------------------------------------------------------------------
 
-    def start(self, *, strict: bool = False) -> None:
+    def start(self) -> None:
         """Start the thread and the client; the first ``state_changed`` tells that the engine answers."""
         self._thread.start()
-        self._call(self._jobs.open(strict=strict))
+        self._call(self._jobs.open())
 
     def close(self) -> None:
         """Stop what runs, tell how far it came, end the worker and the thread. Blocks, a few seconds at most."""

@@ -14,7 +14,6 @@ from backend.bench.tune import Failed, Trying, chat_replies, try_drafts
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
 from backend.forecast import Forecast
-from backend.library.paths import exact_library
 from backend.protocol import (
     Comparison,
     Delta,
@@ -34,7 +33,7 @@ from desktop.inbox import Kind
 
 log = logging.getLogger(__name__)
 Start = Callable[[str], Coroutine[Any, Any, None]]
-MakeClient = Callable[[bool], EngineClient]
+MakeClient = Callable[[], EngineClient]
 _LAST_WORDS_S = 0.5
 
 
@@ -48,17 +47,13 @@ class Jobs:
     """The client and what runs on it. For the engine's thread only.
 
     Args:
-        make_client: called again for every restart; told whether it must be fit for strict texts.
+        make_client: called again for every restart.
         tell: hands on what happens.
         forget: drops what was told and has not been heard yet.
     """
 
     def __init__(self, make_client: MakeClient, tell: Tell, forget: Callable[..., None]) -> None:
         self._make_client = make_client
-        self._exact = False
-        """Whether the client has the library for strict texts."""
-        self._speculation: Speculation | None = None
-        """As asked for last: another client is told too."""
         self._tell = tell
         self._forget = forget
         self.gate = Gate()
@@ -109,11 +104,9 @@ class Jobs:
         self._target = state.target or self._target  # without one nothing answers, and a late word of that does no harm
         self._tell("state", "", state)
 
-    async def open(self, *, strict: bool | None = None) -> None:
-        """A client, and an ear for what it tells by itself; ``strict`` None = of the same kind as the last one."""
-        if strict is not None:
-            self._exact = _exact(strict)
-        self._client = self._make_client(self._exact)
+    async def open(self) -> None:
+        """A client, and an ear for what it tells by itself."""
+        self._client = self._make_client()
         self._there.set()
         self._watcher = asyncio.get_running_loop().create_task(self._watch(self._client))
 
@@ -162,41 +155,18 @@ class Jobs:
 
     async def restart(self, job: str) -> None:
         """Another client in place of the old one, whose jobs end with it."""
-        await self._reopen(list(itertools.takewhile(lambda other: other != job, self._tasks)), self._exact)
-
-    async def _reopen(self, ending: Iterable[str], exact: bool) -> None:
         try:
-            await self._shut(ending)
+            await self._shut(list(itertools.takewhile(lambda other: other != job, self._tasks)))
         except EngineError as error:
             log.warning("the old engine did not close: %s", error)
         self._forget("state", "lost")  # of the old engine, whatever the window has not heard yet
-        self._exact = exact
         await self.open()
 
     async def load(self, request: LoadRequest, job: str) -> None:
         """A pair."""
         self._waiting.add(job)
         async with self._loads:  # so that one that was given up is over before the next one comes
-            await self._fit(_exact(request.options.strict), job)
             await self._follow((await self._engine()).load(request, job), job)
-
-    async def _fit(self, exact: bool, job: str) -> None:
-        """A CPU library is chosen when a worker starts: another one takes another worker, once the replies are over."""
-        while True:
-            await self._there.wait()  # a restart, or an exchange whose load was given up, may be under way
-            if exact == self._exact:
-                return
-            if self._decoding:
-                await asyncio.wait(self._decoding.values())
-            else:
-                exchange = f"{job}/worker"  # a job of its own: whoever gives up the load does not interrupt it
-                self.begin(exchange, lambda _: self._exchange(exact))
-                await asyncio.wait([self._tasks[exchange]])
-
-    async def _exchange(self, exact: bool) -> None:
-        await self._reopen((), exact)
-        if self._speculation is not None:
-            await self.set_speculation(self._speculation)
 
     async def set_draft(self, request: DraftRequest, job: str) -> None:
         """Another draft."""
@@ -213,7 +183,6 @@ class Jobs:
                 self._tell("loading", job, step)
 
     async def set_speculation(self, settings: Speculation) -> None:
-        self._speculation = settings
         self._tell_state(await (await self._engine()).set_speculation(settings))
 
     async def _when_loaded(self, job: str) -> EngineClient:
@@ -292,8 +261,3 @@ class Jobs:
             await self._client.cancel(job)
         except EngineError:
             task.cancel()
-
-
-def _exact(strict: bool) -> bool:
-    """Whether a client for such texts differs from the ordinary one."""
-    return strict and exact_library() is not None

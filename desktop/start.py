@@ -47,7 +47,7 @@ class Desktop:
     Args:
         app: the Qt application.
         logs: folder that "Open log" opens.
-        make_client: the engine's client; None = a worker of our own, with the library for strict texts when asked.
+        make_client: the engine's client; None = a worker of our own.
     """
 
     def __init__(self, app: QApplication, logs: Path, make_client: Callable[[], EngineClient] | None = None) -> None:
@@ -55,8 +55,7 @@ class Desktop:
         self.theme = Theme(app)
         self.theme.choose(self.settings.now.theme)
         self.store = Store(chats_file())
-        given = make_client
-        self.bridge = EngineBridge(lambda strict: given() if given is not None else own_engine(strict=strict))
+        self.bridge = EngineBridge(make_client or own_engine)
         self.shelf = Shelf()
         self.engine = Engine(self.bridge, self.shelf, self.settings)
         self.conversation = Conversation(self.store, self.bridge, self.settings)

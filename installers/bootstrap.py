@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set Tandem up and start it: ``python3 installers/bootstrap.py run|test|soak|bench|tour|exact|clean``.
+"""Set Tandem up and start it: ``python3 installers/bootstrap.py run|test|soak|bench|tour|clean``.
 
 Standard library only; the same on Linux, macOS and Windows. A second call finds everything in place and goes
 straight to the command.
@@ -19,7 +19,6 @@ COMMANDS = {
     "soak": "set up, then the long endurance run",
     "bench": "set up, then the benchmarks",
     "tour": "set up, then the screenshots",
-    "exact": "set up, then the CPU library whose results do not depend on batch size (for --strict, tests)",
     "clean": "remove the environment and all caches in this folder (models and chats stay)",
 }
 

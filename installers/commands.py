@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from installers import backends, engine, exact, system
+from installers import backends, engine, system
 from installers.environment import Environment
 from installers.progress import SetupError, clock, say
 
@@ -37,9 +37,6 @@ def execute(command: str, arguments: Sequence[str]) -> int:
     if command == "clean":
         return clean(ROOT)
     set_up(environment, command)
-    if command == "exact":
-        say(str(exact.build_exact_library(environment)))
-        return 0
     if command == "run":
         return run_app(environment, arguments)
     if command == "test":
@@ -130,7 +127,6 @@ def checks(environment: Environment, arguments: Sequence[str]) -> list[Step]:
 def run_tests(environment: Environment, arguments: Sequence[str]) -> int:
     """Everything that ``make test`` promises."""
     started = time.monotonic()
-    exact.build_exact_library(environment)
     code = get_models(environment, TEST_MODELS)
     if code != 0:
         say("The test models are not complete, and the tests cannot do without them.")

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from installers import compiler
+from installers import compiler, kernels
 from installers.backends import Choice
 from installers.environment import ENGINE_PACKAGE, Environment
 from installers.progress import SetupError, build_step, say
@@ -41,6 +41,7 @@ def build_key(requirement: str, choice: Choice) -> str:
         platform.machine(),
         _processor(),
         compiler.fingerprint(),
+        kernels.FINGERPRINT,
         *platform.libc_ver(),
     ]
     return f"{choice.backend}-{hashlib.sha256('|'.join(facts).encode()).hexdigest()[:16]}"
@@ -150,15 +151,8 @@ def build_wheel(environment: Environment, choice: Choice, kept: Path) -> Path:
     archive = source_archive(environment)
     say(f"Compiling llama.cpp for {choice.backend}: about 4 minutes on 2 cores, once for this machine.")
     with tempfile.TemporaryDirectory(prefix="tandem-build-") as temporary:
-        arguments = [
-            "wheel",
-            "--verbose",
-            "--no-deps",
-            "--no-cache-dir",
-            "--wheel-dir",
-            temporary,
-            str(archive),
-        ]
+        source = kernels.unpack(archive, Path(temporary))
+        arguments = ["wheel", "--verbose", "--no-deps", "--no-cache-dir", "--wheel-dir", temporary, str(source)]
         env = compiler.build_environment() | {"CMAKE_ARGS": choice.cmake_args}
         environment.pip(arguments, "Compiling", step=build_step, env=env)
         return _keep(next(iter(Path(temporary).glob("*.whl"))), kept)

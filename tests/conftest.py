@@ -1,4 +1,4 @@
-"""Fixtures shared by every test: small real models, the exact CPU library, a data folder for each test.
+"""Fixtures shared by every test: small real models, exact kernels, a data folder for each test.
 
 A missing model is an error, not a skip: a suite that quietly leaves out the tests on real models proves
 nothing.
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -90,29 +88,15 @@ def starter_draft() -> Path:
     return _model("qwen2.5-coder-0.5b")
 
 
-@pytest.fixture(scope="session")
-def exact_library() -> Path:
-    """The folder for ``LLAMA_CPP_LIB_PATH`` whose CPU kernels give the same bits for every batch size.
+@pytest.fixture(scope="module")
+def no_llamafile() -> Iterator[None]:
+    """For a module: kernels that give the same bits for every batch size, prompts too (with flash attention off)."""
+    from backend.engine import kernels
 
-    It is chosen when llama_cpp is imported, so it takes a process of its own: see ``run_exact``. Flash
-    attention must be off, and ggml symbols must come from this folder too (``llama_cpp._ggml`` ignores it).
-    """
-    folder = Path(sys.prefix) / "tandem-exact" / "lib"
-    if not any(folder.glob("*ggml-cpu*")):
-        pytest.fail(f"{folder} is missing; 'python3 installers/bootstrap.py exact' builds it", pytrace=False)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def run_exact(exact_library: Path) -> Callable[..., str]:
-    """Run ``python ARGS…`` in its own process on the exact library; gives stdout, fails with stderr."""
-
-    def run(*args: str | Path, timeout: float = 240) -> str:
-        env = os.environ | {"LLAMA_CPP_LIB_PATH": str(exact_library), "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, *map(str, args)]
-        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False)
-        if done.returncode != 0:
-            pytest.fail(f"{command}: exit {done.returncode}\n{done.stdout}\n{done.stderr}", pytrace=False)
-        return done.stdout
-
-    return run
+    assert kernels.can_choose()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("USUAL", "EXACT"):
+            patch.setattr(kernels, name, 1 << 40)
+        kernels.serve(exact=True)
+        yield
+    kernels.serve(exact=False)

@@ -13,7 +13,6 @@ from typing_extensions import override
 from backend.client.interface import EngineClient, News
 from backend.client.remote import RemoteEngine
 from backend.errors import EngineError, ErrorCode
-from backend.library.paths import exact_library
 from backend.protocol import (
     Comparison,
     DraftRequest,
@@ -32,15 +31,9 @@ from backend.supervisor import Supervisor
 T = TypeVar("T")
 
 
-def own_engine(models: Mapping[str, Path] | None = None, *, strict: bool = False) -> ManagedEngine:
-    """An engine in a worker of our own.
-
-    Args:
-        models: files named on a command line, by id.
-        strict: on the CPU library with which more passes are exact, where the set-up has built it.
-    """
-    library = exact_library() if strict else None
-    return ManagedEngine(Supervisor(models, {"LLAMA_CPP_LIB_PATH": str(library)} if library else None))
+def own_engine(models: Mapping[str, Path] | None = None) -> ManagedEngine:
+    """An engine in a worker of our own; ``models`` are files named on a command line, by id."""
+    return ManagedEngine(Supervisor(models))
 
 
 class ManagedEngine(EngineClient):

@@ -12,13 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from backend.engine import kernels
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Sequence
 from backend.engine.load import LoadedModel
 from backend.equations import LONGEST
 from backend.sampling.chain import Row
 
-_TOKENS = 48
+_TOKENS = LONGEST + 1
 _LARGEST = LONGEST
 _LENGTHS = (16, 640)
 """Tokens held before: a short context, and one in which attention over the cache may be split."""
@@ -33,6 +34,7 @@ def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: Canc
     context = model.context
     sequence = context.sequence()
     context.abort_on(flag)
+    kernels.serve(model.exact_kernels)
     most = most_tried(model)
     if most == 1:
         return 1  # nothing larger can be rolled back
@@ -72,13 +74,14 @@ def _agreeing(sequence: Sequence, tokens: list[int], most: int) -> int:
     singles = [sequence.decode([token])[0].copy() for token in tokens]
     for size in range(2, most + 1):
         sequence.keep(held)
+        rows = sequence.decode(tokens[:size])
+        if any(not _same_bits(row, single) for row, single in zip(rows, singles[:size], strict=True)):
+            return size - 1
         # rounds go on from a snapshot of such a state, so that is what has to be the same
-        undone = size // 2 if sequence.context.max_rollback else 0
-        for i in range(0, len(tokens) - size + 1, size - undone):
-            rows = sequence.decode(tokens[i : i + size])
-            if any(not _same_bits(row, single) for row, single in zip(rows, singles[i : i + size], strict=True)):
-                return size - 1
-            sequence.truncate(sequence.length - undone)
+        left = size - (size // 2 if sequence.context.max_rollback else 0)
+        sequence.truncate(held + left)
+        if not _same_bits(sequence.decode([tokens[left]])[0], singles[left]):
+            return size - 1
     return most
 
 

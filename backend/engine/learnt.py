@@ -65,7 +65,7 @@ def model_key(model: LoadedModel, role: Literal["target", "draft"]) -> str:
     return _digest(
         role,
         *(info.file, info.size, info.n_params, info.quant, info.gpu_layers),
-        *(context.kind, context.threads, engine_line(), _kernels(), _processor()),
+        *(context.kind, model.exact_kernels, context.threads, engine_line(), _kernels(), _processor()),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import llama_cpp
 
-from backend.engine import native
+from backend.engine import kernels, native
 from backend.engine.attention import flash_attention
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
@@ -54,8 +54,10 @@ class LoadedModel:
         self.info = info
         self.context = context
         self.vocab = Vocab(pointer)
-        self.strict = False
-        """Whether texts must be plain decoding's to the bit."""
+        self.strict: bool | None = False
+        """Whether texts must be plain decoding's to the bit; None = where that costs little."""
+        self.exact_kernels = False
+        """Whether passes of a few tokens leave llamafile's kernels out (see ``engine.kernels``)."""
         self.streamer: Streamer | None = None
         """Reads what is larger than the memory from disk, pass by pass."""
         source = llama_cpp.llama_model_chat_template(pointer, None)
@@ -154,6 +156,7 @@ def _load(
         loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
         loaded.info.snapshot_memory = snapshot * context.snapshots
         loaded.strict, loaded.streamer = options.strict, streamer
+        loaded.exact_kernels = bool(options.strict) and kernels.can_choose()
         if streamer is None:
             probe(context, loaded.vocab)
         else:

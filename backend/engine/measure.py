@@ -10,6 +10,7 @@ from backend.engine.load import LoadedModel, Progress
 from backend.protocol import CostTable
 from backend.speculation.cost import PassCosts
 
+SIZES = (1, 2, 4, 8, 16)
 _SECONDS = 1.5
 _HELD = 16
 """Tokens in memory while measuring."""

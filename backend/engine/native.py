@@ -39,6 +39,15 @@ def bind(name: str, argtypes: list[Any], restype: Any) -> Any:
     return function
 
 
+def variable(name: str, kind: Any) -> Any:
+    """A variable of the engine's libraries by name.
+
+    Raises:
+        AttributeError: they have none of that name.
+    """
+    return kind.in_dll(_library(name), name)
+
+
 set_abort_callback = bind("ggml_set_abort_callback", [ABORT_HOOK], ctypes.c_void_p)
 dev_count = bind("ggml_backend_dev_count", [], ctypes.c_size_t)
 dev_get = bind("ggml_backend_dev_get", [ctypes.c_size_t], ctypes.c_void_p)

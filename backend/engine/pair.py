@@ -10,21 +10,21 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from backend.engine import kernels
 from backend.engine.cancel import CancelFlag
 from backend.engine.compare import compare
 from backend.engine.devices import memory_used
-from backend.engine.exact import exact_rows, exact_to, most_tried
 from backend.engine.generation import Generation
 from backend.engine.judge import judge
 from backend.engine.learner import Learner
 from backend.engine.learnt import Learnt, model_key, pair_key
 from backend.engine.load import LoadedModel, Progress
-from backend.engine.measure import cost_table, measure_passes, measure_reading
+from backend.engine.measure import SIZES, cost_table, measure_passes, measure_reading
 from backend.engine.reply import reply
+from backend.engine.strict import Strictness
 from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
-    ONLY_SINGLE,
     Comparison,
     Judged,
     Message,
@@ -73,8 +73,7 @@ class Pair:
         self._kept_at = time.monotonic()
         self._why = ""
         self._note = ""
-        self._exact_found: tuple[int, int] | None = None
-        """The largest exact pass, and the largest that was tried."""
+        self._strictness = Strictness(target, learnt)
         self._offers: list[LoadedModel | None] = []
         self._lock = threading.Lock()
         if learnt is not None:
@@ -138,13 +137,15 @@ class Pair:
     def measure(self, progress: Progress, flag: CancelFlag) -> None:
         """Time passes of 1, 2, 4, 8 and 16 tokens, and the draft's step, within a second and a half."""
         self.take_offers()
-        if self.target.strict and self.target.context.exact_rows is None:
-            self._find_exact(progress, flag)
+        kernels.serve(self.target.exact_kernels)
+        if self.target.strict:  # only exact passes are of interest then
+            self._strictness.settle(self.costs, progress, flag)
         if self.costs.untouched:  # else a reply has used it: its memory is of use
-            sizes = (1,) if self.costs.known else (1, 2, 4, 8, 16)  # the others were measured in an earlier run
+            sizes = (1,) if self.costs.known else SIZES  # the others were measured in an earlier run
             measure_passes(self.target, self.costs, sizes, 0, progress, flag)
             if self.target.streamed:  # there was time for one, of seconds, and the disk takes as long for many tokens
                 self.costs.presume_flat(LONGEST + 1, _FROM_DISK)
+            self.costs = self._strictness.settle(self.costs, progress, flag)
         if self.draft is not None and self.draft_costs.untouched:
             measure_passes(self.draft, self.draft_costs, (1, 2), 1, progress, flag)
             measure_reading(self.draft, self.draft_costs)
@@ -232,18 +233,6 @@ class Pair:
 
     # -- inside
 
-    def _find_exact(self, progress: Progress, flag: CancelFlag) -> None:
-        """Once for a file, build and setting; then it is known."""
-        kept = self._learnt.recall(model_key(self.target, "target")) if self._learnt is not None else {}
-        known, tried, most = kept.get("exact_rows", 0), kept.get("exact_tried", 0), most_tried(self.target)
-        whole = isinstance(known, int) and isinstance(tried, int) and 1 <= known <= tried
-        if not whole or known == tried < most or kept.get("exact_to") != exact_to(self.target):
-            known, tried = exact_rows(self.target, lambda f: progress("exact", f), flag), most
-        self._exact_found = (known, tried)
-        self.target.context.exact_rows = min(known, most)
-        if known == 1 < most:
-            self.target.info = self.target.info.model_copy(update={"truncate_note": ONLY_SINGLE})
-
     def _recall_draft(self) -> None:
         if self._learnt is not None and self.draft is not None:
             self.draft_costs.restore(self._learnt.recall(model_key(self.draft, "draft")).get("costs"))
@@ -254,10 +243,9 @@ class Pair:
         if self._learnt is None:
             return
         known: dict[str, Any] = {"costs": self.costs.to_json(), "copies": self._learners[""].copies.to_json()}
-        if self._exact_found is not None:
-            rows, tried = self._exact_found
-            known |= {"exact_rows": rows, "exact_tried": tried, "exact_to": exact_to(self.target)}
-        figures = {model_key(self.target, "target"): known}
+        figures = self._strictness.to_json()
+        key = model_key(self.target, "target")
+        figures[key] = figures.get(key, {}) | known
         if self.draft is not None:
             figures[model_key(self.draft, "draft")] = {"costs": self.draft_costs.to_json()}
             figures[pair_key(self.target, self.draft)] = {"margins": self._learners[""].draft_json()}
@@ -265,6 +253,7 @@ class Pair:
 
     def _prepare(self, flag: CancelFlag) -> None:
         self.take_offers()
+        kernels.serve(self.target.exact_kernels)
         self.target.context.abort_on(flag)
         if self.draft is not None:
             self.draft.context.abort_on(flag)

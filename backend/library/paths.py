@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from pathlib import Path
 
 import platformdirs
@@ -64,12 +63,6 @@ def cache_dir() -> Path:
 def copies_dir() -> Path:
     """Cheaper copies of drafts. Not created here."""
     return cache_dir() / "copies"
-
-
-def exact_library() -> Path | None:
-    """The CPU library whose results do not depend on the batch size, if the set-up has built it."""
-    folder = Path(sys.prefix) / "tandem-exact" / "lib"
-    return folder if folder.is_dir() else None
 
 
 def writable(folder: Path) -> Path:

@@ -93,7 +93,7 @@ class Engine(QObject):
 
     def start(self, *, load: bool) -> None:
         """Start the worker; with ``load`` also the last pair."""
-        self._bridge.start(strict=self._settings.now.load.strict)
+        self._bridge.start()
         self._bridge.set_speculation(speculation_of(self._settings.now))
         self.drafts_changed.emit([])  # the choices without a draft model are there from the start
         if load and self._settings.now.target:

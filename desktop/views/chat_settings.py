@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QScrollArea,
-    QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -26,17 +25,17 @@ from PySide6.QtWidgets import (
 from backend.protocol import LoadOptions, Sampling, Speculation, State
 from desktop.settings import ChatSettings
 from desktop.widgets.picker import ChoiceBox
-from desktop.widgets.switch import Switch
 
 _THINKING = (("As the model prefers", None), ("On", True), ("Off", False))
 _RULES = (
     ("Coupled: the same seed gives the same text, but for near-ties", "coupled"),
     ("Rejection sampling", "rejection"),
 )
-_STRICT = "Exact texts (strict)"
+_STRICT = (("Where they cost little", None), ("Always", True), ("Never", False))
 _STRICT_NOTE = (
-    "Texts equal plain decoding's to the bit; drafts get shorter, so replies may be slower. Changing this loads the "
-    "models again, and the first time tests the target, for as long as a reply of some hundred tokens at most."
+    "Exact texts equal plain decoding's to the bit. Whether they cost little is found out when a model is loaded for "
+    "the first time, which then takes as long as a reply of a hundred or two tokens. Always: also where drafts get so "
+    "short that replies are slower. Changing this loads the models again."
 )
 _COPIES = (("No", False), ("Yes, where it is measured to pay", True))
 _LARGEST_SEED = 2**63 - 1
@@ -112,7 +111,7 @@ class ChatSettingsDialog(QDialog):
                 "n_ctx": max(64, self.n_ctx.value()) if self.n_ctx.value() else None,
                 "gpu_layers": _or_none(self.gpu_layers),
                 "draft_gpu_layers": _or_none(self.draft_gpu_layers),
-                "strict": self.strict.isChecked(),
+                "strict": self.strict.currentData(),
                 "cheaper_draft": self.cheaper_draft.currentData(),
             }
         )
@@ -166,10 +165,8 @@ class ChatSettingsDialog(QDialog):
         if state.target and (limit := state.target.truncate_note):
             self._note(f"{limit[0].upper()}{limit[1:]}.")
         form = self._group()
-        self.strict = Switch(_STRICT)
-        self.strict.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.strict.setChecked(load.strict)
-        _row(form, _STRICT, self.strict)
+        self.strict = _choices(_STRICT, load.strict)
+        _row(form, "Exact texts", self.strict)
         self._note(_STRICT_NOTE)
 
     def _add_load(self, load: LoadOptions, state: State) -> None:

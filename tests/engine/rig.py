@@ -48,7 +48,7 @@ def quietly(phase: str, fraction: float) -> None:
 
 def options(**more: Any) -> LoadOptions:
     """One thread: ggml's threads wait for each other by spinning, which a busy machine makes many times slower."""
-    return LoadOptions(**{"n_ctx": 512, "threads": 1, "gpu_layers": 0, "draft_gpu_layers": 0} | more)
+    return LoadOptions(**{"n_ctx": 512, "threads": 1, "gpu_layers": 0, "draft_gpu_layers": 0, "strict": False} | more)
 
 
 def load(path: Path, **more: Any) -> LoadedModel:

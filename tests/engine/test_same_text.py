@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +14,6 @@ from backend.protocol import Sampling, Speculation
 from backend.speculation.verify import Greedy, Verdict
 from tests.engine.foretold import Foretold
 from tests.engine.rig import COUNT, EDIT, NEAR_TIE, OFF, STORY, Reply, first_difference, pair, say
-
-
-@pytest.mark.model
-@pytest.mark.starter
-@pytest.mark.timeout(600)
-def test_identical_on_the_exact_library(run_exact: Callable[..., str], repo_root: Path) -> None:
-    module = repo_root / "tests" / "engine" / "exact_text.py"
-    out = run_exact("-m", "pytest", "-q", "-p", "no:cacheprovider", module, timeout=500)
-    passed = re.search(r"^(\d+) passed", out, re.MULTILINE)
-    assert passed, out
-    assert int(passed[1]) == 25, out
 
 
 def explained(plain: Reply, other: Reply, temperature: float) -> float | None:

@@ -71,7 +71,7 @@ def real(qtbot: QtBot, tandem_home: Path, tiny_models: Path) -> Iterator[Callabl
         started.append(desktop)
         qtbot.addWidget(desktop.window)
         if desktop.settings.now.target is None:
-            options = desktop.settings.now.load.model_copy(update={"n_ctx": 512, "threads": 1})
+            options = desktop.settings.now.load.model_copy(update={"n_ctx": 512, "threads": 1, "strict": False})
             desktop.settings.change(draft="near", target="target", load=options)
         desktop.window.show()
         desktop.shelf.refresh()

@@ -1,12 +1,7 @@
-"""After any round both caches, tokens and text agree: on tables here, to the bit on a real model in exact_kv."""
+"""After any round both caches, tokens and text agree: on tables here, to the bit on a real model in test_exact_kv."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,13 +56,3 @@ def test_any_accept_pattern_on_tables(steps: list[Step], noise: float, temperatu
         if step.source == "adversary":
             assert done.accepted == min(step.right, step.k)
         assert len(done.emitted) == done.accepted + 1
-
-
-@pytest.mark.model
-@pytest.mark.timeout(600)
-def test_caches_on_the_exact_library(run_exact: Callable[..., str], repo_root: Path) -> None:
-    module = repo_root / "tests" / "speculation" / "exact_kv.py"
-    out = run_exact("-m", "pytest", "-q", "-p", "no:cacheprovider", module, timeout=500)
-    passed = re.search(r"^(\d+) passed", out, re.MULTILINE)
-    assert passed, out
-    assert int(passed[1]) == 11, out

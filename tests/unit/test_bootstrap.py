@@ -7,17 +7,15 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from installers import bootstrap, commands, progress, system
+from installers import bootstrap, commands, kernels, progress, system
 from installers.backends import Chain, Choice, choose
 from installers.commands import Step
-from installers.engine import build_key, installed
+from installers.engine import build_key, installed, source_archive
 from installers.environment import Environment
-from installers.exact import CPU_LIBRARY
 from installers.progress import SetupError
 
 PYPROJECT = """
@@ -76,16 +74,14 @@ def test_an_old_python_is_told_so() -> None:
 def test_make_and_ci_are_thin_wrappers(repo_root: Path) -> None:
     assert "make test" in (repo_root / ".ci" / "run").read_text()
     listed = subprocess.run(
-        ["make", "-n", "run", "test", "soak", "bench", "tour", "exact", "clean"],
+        ["make", "-n", "run", "test", "soak", "bench", "tour", "clean"],
         cwd=repo_root,
         capture_output=True,
         text=True,
         check=True,
         env={k: v for k, v in os.environ.items() if k != "ARGS" and not k.startswith("MAKE")},  # it may run under it
     ).stdout
-    wanted = [
-        f"python3 installers/bootstrap.py {name}" for name in ("run", "test", "soak", "bench", "tour", "exact", "clean")
-    ]
+    wanted = [f"python3 installers/bootstrap.py {name}" for name in ("run", "test", "soak", "bench", "tour", "clean")]
     assert [line.strip() for line in listed.splitlines()] == wanted
 
 
@@ -398,80 +394,14 @@ def test_clean_removes_caches_and_nothing_else(tmp_path: Path) -> None:
     assert left == [".git/file", "docs/file"]
 
 
-# the exact library
+# the engine's source
 
 
-@pytest.mark.parametrize(
-    ("name", "matches"),
-    [
-        ("libggml-cpu.so", True),
-        ("libggml-cpu.so.0.25.3", True),
-        ("libggml-cpu.dylib", True),
-        ("libggml-cpu.0.dylib", True),
-        ("ggml-cpu.dll", True),
-        ("libggml-cpu-haswell.so", False),
-        ("libggml-base.so", False),
-        ("libggml-cuda.so", False),
-    ],
-)
-def test_only_the_cpu_library_is_replaced(name: str, matches: bool) -> None:
-    assert bool(CPU_LIBRARY.match(name)) is matches
-
-
-DECODE = """
-import sys
-import llama_cpp as llama
-import numpy as np
-
-log = llama.llama_log_callback(lambda *a: None)
-llama.llama_log_set(log, None)
-llama.llama_backend_init()
-print("system:", llama.llama_print_system_info().decode())
-options = llama.llama_model_default_params()
-options.n_gpu_layers = 0
-model = llama.llama_model_load_from_file(sys.argv[1].encode(), options)
-vocab = llama.llama_model_get_vocab(model)
-size = llama.llama_vocab_n_tokens(vocab)
-text = b"The capital of France is Paris, and the capital of Germany is"
-tokens = (llama.llama_token * 64)()
-count = llama.llama_tokenize(vocab, text, len(text), tokens, 64, True, True)
-assert count > 8
-
-
-def rows(step):
-    options = llama.llama_context_default_params()
-    options.n_ctx, options.flash_attn_type = 512, llama.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    context = llama.llama_init_from_model(model, options)
-    found = []
-    for start in range(0, count, step):
-        part = range(start, min(start + step, count))
-        batch = llama.llama_batch_init(len(part), 0, 1)
-        batch.n_tokens = len(part)
-        for i, position in enumerate(part):
-            batch.token[i], batch.pos[i], batch.logits[i] = tokens[position], position, 1
-            batch.n_seq_id[i], batch.seq_id[i][0] = 1, 0
-        assert llama.llama_decode(context, batch) == 0
-        for i in range(len(part)):
-            found.append(np.ctypeslib.as_array(llama.llama_get_logits_ith(context, i), (size,)).copy())
-        llama.llama_batch_free(batch)
-    llama.llama_free(context)
-    return np.array(found)
-
-
-one_by_one = rows(1)
-assert np.isfinite(one_by_one).all() and one_by_one.std() > 0.1
-print("difference:", max(float(np.abs(one_by_one - rows(step)).max()) for step in (2, 3, count)))
-print("loaded:", sorted({l.split()[-1] for l in open("/proc/self/maps") if "ggml-cpu" in l}))
-"""
-
-
-@pytest.mark.model
-@pytest.mark.skipif(sys.platform != "linux", reason="reads the loaded libraries from /proc")
-def test_the_exact_library_gives_the_same_bits_for_every_batch_size(
-    run_exact: Callable[..., str], exact_library: Path, smollm2: Path
-) -> None:
-    printed = dict(line.split(": ", 1) for line in run_exact("-c", DECODE, smollm2).splitlines())
-    assert "LLAMAFILE" not in printed["system"]
-    assert str(exact_library) in printed["loaded"]
-    assert "site-packages" not in printed["loaded"]
-    assert float(printed["difference"]) == 0.0
+def test_one_line_of_the_engine_is_changed(repo_root: Path, tmp_path: Path) -> None:
+    """Which stands there once; another llama.cpp is refused."""
+    source = kernels.unpack(source_archive(Environment(repo_root)), tmp_path)
+    text = (source / kernels.FILE).read_text(encoding="utf-8")
+    assert text.count(kernels.AFTER) == 1
+    assert text.index(kernels.VARIABLE.strip()) < text.index(kernels.FUNCTION)
+    with pytest.raises(SetupError, match="not the one"):
+        kernels.change(source / kernels.FILE)

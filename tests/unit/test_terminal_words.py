@@ -45,14 +45,11 @@ def test_a_percentage_never_falls_within_a_phase(monkeypatch: pytest.MonkeyPatch
     assert [line.strip()[-4:].strip() for line in screen.getvalue().split("\r")[1:4]] == ["40%", "40%", "20%"]
 
 
-def test_strict_without_its_library_says_how_to_build_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_session, "exact_library", lambda: None)
-    assert "'make exact'" in cli_session._strict_note(1, ONLY_SINGLE)
-    assert "make" not in cli_session._strict_note(4, "")
+def test_strict_says_what_it_comes_to() -> None:
+    assert "up to 4 tokens" in cli_session._strict_note(4, "")
+    assert ONLY_SINGLE in cli_session._strict_note(1, ONLY_SINGLE)
     other = "no memory is set aside for rolling back"
-    assert cli_session._strict_note(1, other) == f"Strict: nothing is drafted: {other}.", "no library helps that"
-    monkeypatch.setattr(cli_session, "exact_library", lambda: Path())
-    assert "make" not in cli_session._strict_note(1, ONLY_SINGLE)
+    assert cli_session._strict_note(1, other) == f"Strict: nothing is drafted: {other}."
 
 
 def test_a_stopped_reply_is_no_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

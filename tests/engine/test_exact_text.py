@@ -1,17 +1,14 @@
-"""On the exact library: with the same seed, speculation on and off give the same text, token for token.
+"""Without llamafile's kernels: with the same seed, speculation on and off give the same text, token for token.
 
-Not collected by itself: test_same_text.py runs it in a process that loads that library. SmolLM2's kernels give the
-same bits there for every pass size; the starter pair's (Q4_K_M) do up to three tokens a pass, so drafts of two are
-strict for it by construction.
+SmolLM2's other kernels give the same bits for every pass size; the starter pair's (Q4_K_M) do so up to three tokens a
+pass on any processor, so drafts of two are strict for it by construction.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import llama_cpp.llama_cpp
 import pytest
 
 from backend.engine import native
@@ -39,17 +36,14 @@ SETTINGS = [
     Speculation(),
 ]
 
+pytestmark = [pytest.mark.model, pytest.mark.usefixtures("no_llamafile")]
+
 
 @pytest.fixture(scope="module")
-def smol(smollm2: Path) -> Iterator[Pair]:
+def smol(smollm2: Path, no_llamafile: None) -> Iterator[Pair]:
     native.install_log(lambda level, text: None)
     with pair(smollm2, smollm2, flash_attention="off", n_ctx=512) as both:
         yield both
-
-
-def test_this_is_the_exact_library() -> None:
-    assert "tandem-exact" in os.environ["LLAMA_CPP_LIB_PATH"]
-    assert os.environ["LLAMA_CPP_LIB_PATH"] in llama_cpp.llama_cpp._lib._name
 
 
 def test_strict_mode_finds_that_here_every_size_is_exact(smol: Pair) -> None:

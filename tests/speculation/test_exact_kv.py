@@ -1,18 +1,15 @@
-"""On the exact library: after any round both caches hold the text and nothing else, to the last bit of the next logits.
+"""Without llamafile's kernels: after any round both caches hold the text alone, to the last bit of the next logits.
 
-Not collected by itself: test_kv_property.py runs it in a process that loads that library. There a pass over many tokens
-and passes over one give the same bits (flash attention off), so the tolerance is zero, and the negative controls at
-the end show that the comparison sees a cache that is off by one token.
+There a pass over many tokens and passes over one give the same bits (flash attention off), so the tolerance is zero,
+and the negative controls at the end show that the comparison sees a cache that is off by one token.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
-import llama_cpp.llama_cpp
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -38,9 +35,11 @@ PROMPTS = (
 )
 ROOM = 140
 
+pytestmark = pytest.mark.model
+
 
 @pytest.fixture(scope="module")
-def bench(smollm2: Path) -> Iterator[SimpleNamespace]:
+def bench(smollm2: Path, no_llamafile: None) -> Iterator[SimpleNamespace]:
     """Target, draft and a reference that reads everything from nothing; the target's own text for each prompt."""
     native.install_log(lambda level, text: None)
     models = {name: load(smollm2, flash_attention="off", n_ctx=256) for name in ("target", "draft", "reference")}
@@ -60,11 +59,6 @@ def bench(smollm2: Path) -> Iterator[SimpleNamespace]:
     yield SimpleNamespace(**sequences, prompts=prompts, said=said, n_vocab=vocab.n_vocab)
     for model in models.values():
         model.close()
-
-
-def test_this_is_the_exact_library() -> None:
-    assert "tandem-exact" in os.environ["LLAMA_CPP_LIB_PATH"]
-    assert os.environ["LLAMA_CPP_LIB_PATH"] in llama_cpp.llama_cpp._lib._name
 
 
 def start(bench: SimpleNamespace, which: int, steps: list[Step]) -> Rounds:

@@ -9,6 +9,7 @@ as later rows depend on it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -39,12 +40,15 @@ def exact_rows(model: LoadedModel, progress: Callable[[float], None], flag: Canc
     if most == 1:
         return 1  # nothing larger can be rolled back
     lengths = _lengths(model)
+
+    def tell(done: int, part: float) -> None:
+        progress((done + part) / len(lengths))
+
     try:
         for done, length in enumerate(lengths):
             sequence.clear()
             sequence.read(_text(model, length))
-            most = _agreeing(sequence, _text(model, _TOKENS, start=length), most)
-            progress((done + 1) / len(lengths))
+            most = _agreeing(sequence, _text(model, _TOKENS, start=length), most, partial(tell, done))
             if most == 1:
                 break
     finally:
@@ -67,7 +71,7 @@ def _lengths(model: LoadedModel) -> list[int]:
     return [n for n in _LENGTHS if n + _TOKENS <= n_ctx] or [max(1, n_ctx - _TOKENS)]
 
 
-def _agreeing(sequence: Sequence, tokens: list[int], most: int) -> int:
+def _agreeing(sequence: Sequence, tokens: list[int], most: int, progress: Callable[[float], None]) -> int:
     """The largest size up to ``most`` so that it and all below agree with single tokens after what is held."""
     held = sequence.length
     sequence.mark()
@@ -82,6 +86,7 @@ def _agreeing(sequence: Sequence, tokens: list[int], most: int) -> int:
         sequence.truncate(held + left)
         if not _same_bits(sequence.decode([tokens[left]])[0], singles[left]):
             return size - 1
+        progress((size - 1) / (most - 1))
     return most
 
 

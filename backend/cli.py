@@ -137,6 +137,8 @@ def _window() -> int:
         )
     root = str(Path(__file__).resolve().parent.parent)
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    if os.name == "posix":  # in place of this process: whoever ends it ends the window
+        os.execve(app_command()[0], app_command(), env)
     return subprocess.run(app_command(), env=env, check=False).returncode
 
 

@@ -52,8 +52,12 @@ def add_pair_options(parser: argparse.ArgumentParser, *, draft: bool = True) -> 
         parser.add_argument(
             "--cheaper-draft", action="store_true", help="make a cheaper copy of the draft once, use it where it pays"
         )
-    parser.add_argument("--gpu-layers", type=whole(0), metavar="N", help="target layers on the GPU (default: all)")
-    parser.add_argument("--draft-gpu-layers", type=whole(0), metavar="N", help="draft layers on the GPU")
+    parser.add_argument(
+        "--gpu-layers", type=whole(0), metavar="N", help="target layers on the GPU (default: what fits)"
+    )
+    parser.add_argument(
+        "--draft-gpu-layers", type=whole(0), metavar="N", help="draft layers on the GPU (default: all or none)"
+    )
     parser.add_argument("--context", type=whole(64, 4_194_304), metavar="N", help="context in tokens (default: 8192)")
     parser.add_argument("--threads", type=whole(1, 1024), metavar="N", help="CPU threads (default: physical cores)")
     parser.add_argument(

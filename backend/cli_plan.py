@@ -6,14 +6,16 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
 from backend.cli_pair import NO_DRAFT, is_path, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
-from backend.library.gguf import read_model, split_parts, unfit_kind
+from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.library import Library
+from backend.library.pairing import check_pair, check_sizes
 from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, cards, machine, measured_memory_rate
 from backend.plan.needs import Needs, of_file, of_model
@@ -29,12 +31,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add ``plan``."""
     parser = subparsers.add_parser("plan", help="where a pair would lie in memory, and how fast it would be")
     parser.add_argument("--target", metavar="ID|PATH", help="default: the starter target")
-    parser.add_argument("--draft", metavar="ID|PATH|none", help="default: the first draft that the catalogue names")
+    parser.add_argument(
+        "--draft", metavar="ID|PATH|lookup|none", help="default: the first draft that the catalogue names"
+    )
     parser.add_argument("--context", type=whole(64, 4_194_304), default=_CONTEXT, metavar="N", help="default: 8192")
     parser.add_argument("--kv-type", choices=("f16", "q8_0", "q4_0", "bf16", "f32"), default="f16")
-    parser.add_argument("--memory", type=_gigabytes, metavar="GB", help="main memory that is free (default: as here)")
     parser.add_argument(
-        "--vram", type=_gigabytes, action="append", metavar="GB", help="a graphics card's free memory; 0 = no card"
+        "--memory", type=_gigabytes, metavar="GB", help="main memory that is free, of assumed speed (default: as here)"
+    )
+    parser.add_argument(
+        "--vram",
+        type=_gigabytes,
+        action="append",
+        metavar="GB",
+        help="a graphics card's free memory, once a card; 0 = no card",
     )
     parser.add_argument(
         "--acceptance", type=_share, default=TYPICAL_ACCEPTANCE, metavar="A", help="draft tokens that hold"
@@ -45,14 +55,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """The command; 0 where some plan is possible."""
     library = Library()
-    target, drafts = _needs(library, args.target or library.starter().target)
+    target = _subject(library, args.target or library.starter().target)
     draft = None
-    if args.draft not in NO_DRAFT and (args.draft or drafts):
-        draft, _ = _needs(library, args.draft or drafts[0])
-    request = Request(target, draft, args.context, args.kv_type, acceptance=args.acceptance)
+    if args.draft not in NO_DRAFT and (args.draft or target.drafts):
+        draft = _subject(library, args.draft or target.drafts[0])
+        _check_pair(target, draft)
+    request = Request(
+        target.needs, draft.needs if draft else None, args.context, args.kv_type, acceptance=args.acceptance
+    )
     here = _machine(args.memory, args.vram)
     found = plans(request, here)
-    print(_title(request, here))
+    print(_title(request, here, measured=args.memory is None))
     if not found:
         print(_too_large(request, here))
         return 1
@@ -62,13 +75,34 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _needs(library: Library, name: str) -> tuple[Needs, tuple[str, ...]]:
-    """What a model needs, from its file where that is here; and the drafts that the catalogue names for it."""
+class _Subject(NamedTuple):
+    """A model to plan with: what it needs, its file's facts where it is here, drafts that the catalogue names."""
+
+    needs: Needs
+    facts: GgufFacts | None
+    drafts: tuple[str, ...]
+
+
+def _check_pair(target: _Subject, draft: _Subject) -> None:
+    """Refuse a draft that does not fit, as far as that is known.
+
+    Raises:
+        EngineError: DRAFT_INCOMPATIBLE.
+    """
+    if target.facts is not None and draft.facts is not None:
+        verdict = check_pair(target.facts, draft.facts)
+    else:
+        verdict = check_sizes(target.needs.n_vocab, draft.needs.n_vocab)
+    if not verdict.ok:
+        raise verdict.error()
+
+
+def _subject(library: Library, name: str) -> _Subject:
     if is_path(name):
         facts = read_model(split_parts(Path(name).expanduser()))
         if (unfit := unfit_kind(facts)) is not None:
             raise unfit
-        return of_file(facts), ()
+        return _Subject(of_file(facts), facts, ())
     model = library.find(name)
     if model.problem is not None:
         raise model.problem
@@ -78,7 +112,7 @@ def _needs(library: Library, name: str) -> tuple[Needs, tuple[str, ...]]:
         raise EngineError(
             ErrorCode.BAD_REQUEST, f"Too little is published about {name} to plan with; get it first.", {"model": name}
         )
-    return needs, drafts
+    return _Subject(needs, model.facts if model.installed else None, drafts)
 
 
 def _machine(memory: int | None, vram: Sequence[int] | None) -> Machine:
@@ -104,11 +138,15 @@ def _cards_here() -> list[int]:
         return cards(state.devices)
 
 
-def _title(request: Request, here: Machine) -> str:
+def _title(request: Request, here: Machine, measured: bool) -> str:
     cards = ", ".join(f"{shown_size(card.free)} on {card.name}" for card in here.gpus) or "no GPU"
     pair = request.target.name + (f" with {request.draft.name}" if request.draft else "")
-    guess = "estimated from the catalogue" if request.target.estimated else "weights from the file"
-    return f"{pair}, {request.n_ctx:,} tokens of context; {cards}, {shown_size(here.memory.free)} of memory ({guess})"
+    guess = "estimated from the catalogue" if request.target.estimated else "from the file"
+    return (
+        f"{pair}; weights {guess}; {request.n_ctx:,} tokens of context\n"
+        f"On {cards}, {shown_size(here.memory.free)} of memory that reads {here.memory.rate / 1e6:.0f} GB/s "
+        f"({'measured now' if measured else 'assumed'})"
+    )
 
 
 def _table(request: Request, here: Machine, found: Sequence[Plan]) -> list[str]:

@@ -43,11 +43,11 @@ class Learnt:
         return entry if isinstance(entry, dict) else {}
 
     def keep(self, learnt: dict[str, dict[str, Any]]) -> None:
-        """Remember key -> figures. A disk that refuses costs the memory, never the reply."""
+        """Remember key -> figures, beside others kept under it. A disk that refuses costs the memory, not the reply."""
         entries = self._entries()
         for key, figures in learnt.items():
-            entries.pop(key, None)
-            entries[key] = figures
+            known = entries.pop(key, None)
+            entries[key] = (known if isinstance(known, dict) else {}) | figures
         try:
             write_json(self._path, {"format": _FORMAT, "entries": dict(list(entries.items())[-_KEPT:])})
         except EngineError as error:

@@ -65,7 +65,8 @@ def check_memory(
     wanted = _request(options, target, draft)
     if here is None or _fits(wanted, here):
         return
-    smaller = next((n for n in _SHORTER if n < wanted.n_ctx and _fits(replace(wanted, n_ctx=n), here)), None)
+    most = min(wanted.n_ctx - 1, target.context_length or wanted.n_ctx)
+    smaller = next((n for n in _SHORTER if n <= most and _fits(replace(wanted, n_ctx=n), here)), None)
     if draft is not None and _fits(replace(wanted, draft=None), here):
         hint = "It fits without a draft model."
     elif smaller is not None:
@@ -76,8 +77,8 @@ def check_memory(
     free = sum(place.usable for place in (*here.gpus, here.memory))
     raise EngineError(
         ErrorCode.TOO_LARGE,
-        f"{target.name}{' with its draft' if draft else ''} takes about {shown_size(needed)} at {wanted.n_ctx:,} "
-        f"tokens of context, and {shown_size(free)} are free. {hint} Loaded anyway, what is missing is read from disk "
+        f"This {'pair' if draft else 'model'} takes about {shown_size(needed)} at {wanted.n_ctx:,} tokens of context, "
+        f"and {shown_size(free)} are free. {hint} Loaded anyway, what is missing is read from disk "
         "for every token.",
         {"needed": needed, "free": free, "n_ctx": wanted.n_ctx},
     )
@@ -107,7 +108,7 @@ def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int)
     if wanted > memory:
         raise EngineError(
             ErrorCode.OUT_OF_MEMORY,
-            f"The draft {draft.name} takes about {shown_size(wanted)}, and {shown_size(memory)} of memory are free. "
+            f"The draft takes about {shown_size(wanted)}, and {shown_size(memory)} of memory are free. "
             "Choose a smaller one, or none.",
             {"needed": wanted, "free": memory},
         )

@@ -70,7 +70,7 @@ class Strictness:
             key = model_key(self._target, "target")
             out[key] = {"exact_rows": rows, "exact_tried": tried, "exact_to": exact_to(self._target)}
         if self._little is not None:
-            out[self._usual] = self._recall(self._usual) | {"exact_costs_little": self._little}
+            out[self._usual] = {"exact_costs_little": self._little}
         return out
 
     def _may(self, costs: PassCosts) -> bool:

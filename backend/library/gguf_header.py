@@ -80,11 +80,12 @@ def damaged(path: Path, why: str) -> EngineError:
     )
 
 
-def truncated(path: Path, size: int, expected: int) -> EngineError:
-    """A file that ends too early."""
+def truncated(path: Path, size: int, expected: int, *, whole: bool = True) -> EngineError:
+    """A file that ends too early; ``whole`` = ``expected`` is its whole size, else only as far as its header tells."""
+    of = f"{expected:,} bytes" if whole else f"at least {expected:,} bytes"
     return EngineError(
         ErrorCode.FILE_TRUNCATED,
-        f"The model file {path.name} is cut off: it has {size:,} of {expected:,} bytes; download it again.",
+        f"The model file {path.name} is cut off: it has {size:,} of {of}; download it again.",
         {"path": str(path), "size": size, "expected": expected},
     )
 
@@ -171,13 +172,13 @@ class _Reader:
             return
         if end > self.size:
             if end - self.size < _NEAR:
-                raise truncated(self.path, self.size, end)
+                raise truncated(self.path, self.size, end, whole=False)
             raise damaged(self.path, f"a length points to byte {end:,} of a file of {self.size:,}")
         if end > MAX_HEADER:
             raise damaged(self.path, f"its header is longer than {MAX_HEADER // 2**20} MiB")
         self.buf += self.file.read(max(end - len(self.buf), min(len(self.buf), 8 * 2**20), 2**16))
         if end > len(self.buf):  # it shrank while it was read
-            raise truncated(self.path, len(self.buf), end)
+            raise truncated(self.path, len(self.buf), end, whole=False)
 
     def _int(self, layout: struct.Struct) -> int:
         self._need(self.pos + layout.size)

@@ -116,6 +116,14 @@ class Pairing:
         )
 
 
+def check_sizes(target: int, draft: int) -> Verdict:
+    """What the lengths of two vocabularies alone say."""
+    if abs(target - draft) <= MAX_SIZE_DIFFERENCE:
+        return Verdict(True)
+    what = f"vocabulary sizes (at most {MAX_SIZE_DIFFERENCE} apart allowed)"
+    return _differ("vocab_size", what, f"{target:,} tokens", f"{draft:,}")
+
+
 def check_pair(target: GgufFacts, draft: GgufFacts) -> Verdict:
     """:meth:`Pairing.check` for a single pair."""
     return Pairing().check(target, draft)
@@ -143,10 +151,8 @@ def _vocabularies(target: GgufFacts, draft: GgufFacts) -> Verdict | None:
     if _special(target.add_eos, target.eos_id) != _special(draft.add_eos, draft.eos_id):
         ours, theirs = _special(target.add_eos, target.eos_id), _special(draft.add_eos, draft.eos_id)
         return _differ("eos", "tokens that end a text (EOS)", ours, theirs)
-    if abs(target.n_vocab - draft.n_vocab) > MAX_SIZE_DIFFERENCE:
-        ours, theirs = f"{target.n_vocab:,} tokens", f"{draft.n_vocab:,}"
-        return _differ("vocab_size", f"vocabulary sizes (at most {MAX_SIZE_DIFFERENCE} apart allowed)", ours, theirs)
-    return None
+    sizes = check_sizes(target.n_vocab, draft.n_vocab)
+    return None if sizes.ok else sizes
 
 
 def _special(added: bool, token: int | None) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from backend.library.catalogue import Shape
 from backend.library.gguf import GgufFacts
 from backend.library.library import LibraryModel
+from backend.text import shown_name
 
 _BLOCK = re.compile(r"blk\.(\d+)\.(.*)")
 _KEYS = ("attn_k.", "attn_qkv.", "attn_kv")
@@ -78,8 +79,8 @@ def tokens_at_once(n_batch: int, n_ctx: int, n_heads: int) -> int:
     return min(n_batch, max(_LEAST, fits))
 
 
-def of_file(facts: GgufFacts) -> Needs:
-    """What a file that is here needs."""
+def of_file(facts: GgufFacts, name: str = "") -> Needs:
+    """What a file that is here needs; ``name`` for people, where it is known by another than the file's own."""
     layers = [0] * facts.n_layer
     output = embedding = rows = 0
     tied, attending = True, set()
@@ -98,7 +99,7 @@ def of_file(facts: GgufFacts) -> Needs:
             tied = tied and tensor.name != "output.weight"
     shared = embedding if tied else 0
     return Needs(
-        f"{facts.name} {facts.quant}",
+        f"{name or shown_name(facts.files[0].stem)}, {facts.quant}",
         tuple(layers),
         output + shared,
         embedding + rows,
@@ -120,7 +121,7 @@ def of_published(model: LibraryModel) -> Needs | None:
 def of_model(model: LibraryModel) -> Needs | None:
     """Of its file where that is here, else of what is published; None where that is too little."""
     if model.installed and model.facts is not None:
-        return of_file(model.facts)
+        return of_file(model.facts, model.name)
     return of_published(model)
 
 
@@ -137,7 +138,7 @@ def of_catalogue(name: str, shape: Shape, size: int, quant: str) -> Needs | None
         embedding = output
     blocks = max(0, size - embedding - (0 if tied else output))
     return Needs(
-        f"{name} {quant}",
+        f"{name}, {quant}",
         (blocks // shape.layers,) * shape.layers,
         output,
         embedding,

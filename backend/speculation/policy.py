@@ -263,8 +263,11 @@ class Policy:
         if source.name == "lookup":
             dear = self._pass(1) / self._pass(0)
             return f"{_PAUSED} (a match holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass)"
-        share = source.cost(1, 1) / self._pass(0)
-        return f"{_PAUSED} (a draft step costs {share:.2f} of a pass, {expected[0]:.0%} expected to hold)"
+        share, dear = source.cost(1, 1) / self._pass(0), self._pass(1) / self._pass(0)
+        return (
+            f"{_PAUSED} (a draft step costs {share:.2f} of a pass, checking one token {dear:.2f}, and "
+            f"{expected[0]:.0%} hold)"
+        )
 
 
 def _tokens(expected: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -46,6 +47,29 @@ def test_a_file_name_that_is_no_text_is_a_name_like_others(good: Path, folder: P
         states = {m["id"]: m["state"] for m in json.loads(listed.out)["models"]}
         assert states["caf"] == "installed", listed.err
     record(tandem("chat", "--target", "caf", "--draft", "none", "--max-tokens", "4", "--json", "hi"))
+
+
+@posix_only
+def test_whoever_ends_tandem_ends_its_window(folder: Path, tandem_home: Path) -> None:
+    """No window and no engine stay behind without a parent."""
+    started = subprocess.Popen(COMMAND, env=environment(QT_QPA_PLATFORM="offscreen"), cwd=ROOT)
+    try:
+        program = psutil.Process(started.pid)
+        until(lambda: "desktop.app" in " ".join(program.cmdline()))
+        until(lambda: any("backend.worker" in " ".join(child.cmdline()) for child in program.children()))
+        everything = [program, *program.children(recursive=True)]
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(PATIENCE) == 0
+        assert psutil.wait_procs(everything, timeout=20)[1] == []
+    finally:
+        started.kill()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @linux_only

@@ -102,6 +102,12 @@ def test_what_would_not_fit_is_refused_with_the_nearest_that_does(
     assert caught.value.details["needed"] > caught.value.details["free"]
 
 
+def test_no_context_is_offered_that_the_model_was_not_trained_on(target: GgufFacts) -> None:
+    assert target.context_length == 32_768
+    with pytest.raises(EngineError, match="It fits with a context of 32,768 tokens"):
+        check_memory(LoadOptions(n_ctx=1_000_000), target, None, [CPU], 16 * GB)
+
+
 def test_layers_that_a_person_put_elsewhere_are_not_planned_on_a_card(target: GgufFacts, draft: GgufFacts) -> None:
     with pytest.raises(EngineError):
         check_memory(LoadOptions(gpu_layers=0), target, draft, [card(8)], 2 * GB)

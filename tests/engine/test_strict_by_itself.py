@@ -74,6 +74,19 @@ def test_it_is_decided_once(smollm2: Path, learnt: Learnt, monkeypatch: pytest.M
         assert not is_exact(both)
 
 
+def test_what_was_found_outlives_chats_that_do_not_ask_for_it(
+    smollm2: Path, learnt: Learnt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "can_choose", lambda: False)  # then both ways share an entry
+    with undecided(smollm2, learnt, wish=True) as both:
+        found = both.target.context.exact_rows
+    with undecided(smollm2, learnt, wish=False):
+        pass
+    monkeypatch.setattr(strict, "exact_rows", lambda *_: pytest.fail("looked for again"))
+    with undecided(smollm2, learnt, wish=True) as both:
+        assert both.target.context.exact_rows == found
+
+
 @pytest.mark.parametrize(("name", "value"), [("_LITTLE", 0.0), ("exact_rows", lambda *_: 9)])
 def test_what_costs_much_or_is_exact_in_part_stays_as_usual(
     smollm2: Path, learnt: Learnt, monkeypatch: pytest.MonkeyPatch, name: str, value: object

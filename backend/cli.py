@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except EngineError as error:
-        hint = " (--load-anyway does that.)" if error.code is ErrorCode.TOO_LARGE else ""
+        hint = " (--load-anyway does that.)" if error.details.get("anyway") else ""
         complain(error.message + hint)
         return _INTERRUPTED if error.code is ErrorCode.CANCELLED else _FAILED
     except KeyboardInterrupt:

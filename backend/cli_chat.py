@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     wanted = choice if prompt is None or settings.speculation.enabled else replace(choice, draft=None)
     with Session(choice.files) as session:
         request = wanted.load_request(args)
-        state = session.load(request)
+        state = session.load(request, insist=wanted.draft_named)
         if prompt is None:
             from backend.cli_loop import Loop
 

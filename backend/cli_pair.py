@@ -32,6 +32,8 @@ class PairChoice:
     files: dict[str, Path] = field(default_factory=dict)
     drafting: bool = True
     """False for ``--draft none``: nothing is to be proposed."""
+    draft_named: bool = True
+    """Whether the draft was asked for by name; else it is a suggestion."""
     notes: tuple[str, ...] = ()
     """Sentences the person should read."""
     sampling: Sampling = field(default_factory=Sampling)
@@ -140,7 +142,9 @@ class _Chooser:
                 raise verdict.error()
             if verdict.warning:
                 self._notes.append(verdict.warning)
-        return PairChoice(name, chosen, self._files, draft != "none", tuple(self._notes), _recommended(entry))
+        return PairChoice(
+            name, chosen, self._files, draft != "none", draft is not None, tuple(self._notes), _recommended(entry)
+        )
 
     def _find(self, given: str) -> tuple[str, GgufFacts]:
         """Id and facts of a model named by id or path."""

@@ -66,15 +66,18 @@ class Session:
             telling.cancel()
             self._runner.close()
 
-    def load(self, request: LoadRequest) -> State:
-        """Load a pair, with progress on a terminal; a draft that cannot be used is an error here.
+    def load(self, request: LoadRequest, *, insist: bool = True) -> State:
+        """Load a pair, with progress on a terminal; a draft that cannot be used is an error here, if we ``insist``.
 
         Raises:
             EngineError: what the worker says; ``DRAFT_FAILED`` when only the draft did not load.
         """
         state = self._follow(lambda job: self.client.load(request, job))
         if request.draft is not None and state.draft is None:
-            raise EngineError(ErrorCode.DRAFT_FAILED, state.draft_note or f"The draft {request.draft} did not load.")
+            why = state.draft_note or f"The draft {request.draft} did not load."
+            if insist:
+                raise EngineError(ErrorCode.DRAFT_FAILED, why)
+            complain(f"{why} Until then drafts are what the conversation repeats.")
         if request.options.strict and state.exact_rows is not None:
             complain(_strict_note(state.exact_rows, state.target.truncate_note if state.target else ""))
         elif state.target is not None and state.target.truncate_note:

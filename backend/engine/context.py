@@ -44,7 +44,7 @@ class Context:
         streamer: told of each layer that is done.
 
     Raises:
-        EngineError: OUT_OF_MEMORY when the context cannot be allocated; BAD_REQUEST for a combination that cannot be.
+        EngineError: OUT_OF_MEMORY when the context cannot be allocated.
     """
 
     def __init__(
@@ -64,12 +64,6 @@ class Context:
         flag: CancelFlag,
         streamer: Streamer | None = None,
     ) -> None:
-        if flash_attention == "off" and kv_type.startswith("q"):
-            raise EngineError(
-                ErrorCode.BAD_REQUEST,
-                f"A KV cache of type {kv_type} needs flash attention: switch it on, or choose f16.",
-                {"kv_type": kv_type},
-            )
         params = llama_cpp.llama_context_default_params()
         params.n_ctx, params.n_batch, params.n_ubatch = n_ctx, n_batch, n_batch
         if flash_attention == "off":

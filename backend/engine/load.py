@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import llama_cpp
 
 from backend.engine import kernels, native
-from backend.engine.attention import flash_attention
+from backend.engine.attention import check_caches, flash_attention
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.devices import default_threads, free_memory, has_gpu
 from backend.engine.probe import limits, probe, probe_once
+from backend.engine.refusals import stream_error
 from backend.engine.state import affordable
 from backend.engine.stream import Streamer
 from backend.engine.template import ChatTemplate
@@ -141,12 +142,14 @@ def _load(
     facts = read_model(split_parts(path))
     if (unfit := unfit_kind(facts)) is not None:
         raise unfit
+    check_caches(options)
     llama_cpp.llama_backend_init()
     layers = (999 if has_gpu() else 0) if gpu_layers is None else gpu_layers
     read = 0.0
     if options.use_mmap:
         read = _READ
-        warm(facts.files, lambda f: progress(phase, _READ * f), flag)
+        with _readable():
+            warm(facts.files, lambda f: progress(phase, _READ * f), flag)
     streamer = Streamer(facts, options.streamed) if options.streamed and phase == "target" else None
     model = _load_weights(path, _kept(options, phase), layers, lambda f: progress(phase, read + (1 - read) * f), flag)
     context: Context | None = None
@@ -161,7 +164,8 @@ def _load(
             probe(context, loaded.vocab)
         else:
             probe_once(context, loaded.vocab)
-            loaded.info.streamed = streamer.start(lambda f: progress("stream", f), flag)
+            with _readable():
+                loaded.info.streamed = streamer.start(lambda f: progress("stream", f), flag)
             context.kind += ", streamed"
         loaded.describe(limits(context, snapshot) if phase == "target" else "")
     except BaseException:
@@ -173,6 +177,15 @@ def _load(
         raise
     progress("probe", 1.0)
     return loaded
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """A disk that fails is said."""
+    try:
+        yield
+    except OSError as error:
+        raise stream_error(error) from error
 
 
 def _info(

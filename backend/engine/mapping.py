@@ -15,7 +15,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
@@ -164,8 +164,8 @@ class Files:
     def __init__(self, facts: GgufFacts) -> None:
         self._open = {path: _open_direct(path) for path in facts.files}
 
-    def fill(self, region: Region, pool: Executor) -> None:
-        """Read a region's weights from its file, in several pieces at once.
+    def fill(self, region: Region, pool: Executor, wanted: Callable[[], bool]) -> None:
+        """Read a region's weights from its file, in several pieces at once, as long as they are ``wanted``.
 
         Raises:
             OSError: the disk fails, or the file has become shorter.
@@ -174,7 +174,12 @@ class Files:
         size = region.run.size
         view = memoryview((ctypes.c_ubyte * size).from_address(region.address))
         starts = range(0, size, _CHUNK)
-        for _ in pool.map(lambda at: _read(fd, view[at : at + _CHUNK], region.run.offset + at), starts):
+
+        def read(at: int) -> None:
+            if wanted():
+                _read(fd, view[at : at + _CHUNK], region.run.offset + at)
+
+        for _ in pool.map(read, starts):
             pass
 
     def close(self) -> None:

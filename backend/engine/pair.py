@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from backend.engine import kernels
@@ -169,7 +170,8 @@ class Pair:
         if not ids or min(ids) < 0 or max(ids) >= n_vocab:
             raise EngineError(ErrorCode.BAD_REQUEST, f"The reply must be token ids from 0 to {n_vocab - 1}.")
         prompt = self.target.template.prompt_tokens(messages, kwargs)
-        return judge(self.draft, prompt, ids, n_vocab, flag)
+        with self._explained():
+            return judge(self.draft, prompt, ids, n_vocab, flag)
 
     def reply(self, request: ReplyRequest, flag: CancelFlag) -> Iterator[ReplyEvent]:
         """One reply, as events (see ``engine.reply``)."""
@@ -182,7 +184,8 @@ class Pair:
     def compare(self, request: ReplyRequest, flag: CancelFlag) -> Iterator[tuple[Side, ReplyEvent] | Comparison]:
         """The same request both ways, from one shared prompt under one seed (see ``engine.compare``)."""
         self._prepare(flag)
-        yield from compare(self, request)
+        with self._explained():
+            yield from compare(self, request)
 
     def close(self) -> None:
         """Keep what was learnt, and free both models."""
@@ -232,6 +235,15 @@ class Pair:
         return self._note or (self._why if wanted and generation.timings.draft_n == 0 else "")
 
     # -- inside
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """A disk that fails stops what runs as a person would; it is not the same."""
+        try:
+            yield
+        except EngineError:
+            self.target.context.check_stream()
+            raise
 
     def _recall_draft(self) -> None:
         if self._learnt is not None and self.draft is not None:

@@ -22,7 +22,13 @@ _SHORTER = (65_536, 32_768, 16_384, 8192, 4096, 2048, 1024)
 
 
 def place_target(
-    options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, devices: Sequence[DeviceInfo], memory: int
+    options: LoadOptions,
+    target: GgufFacts,
+    draft: GgufFacts | None,
+    devices: Sequence[DeviceInfo],
+    memory: int,
+    *,
+    anyway: bool = False,
 ) -> LoadOptions:
     """The options with the target's layers filled in, where they are left open, and what of it is read from disk.
 
@@ -34,20 +40,30 @@ def place_target(
         draft: the same of the draft that is loaded with it.
         devices: with what is free on them.
         memory: free main memory, in bytes.
+        anyway: also what has to be read from disk in every pass.
+
+    Raises:
+        EngineError: TOO_LARGE, where less turns out to be free than :func:`check_memory` counted on.
     """
     here = _machine(options, devices, memory)
     if here is None:
         return options
     request = _request(options, target, draft)
     found = _plans(request, here) or _plans(replace(request, draft=None), here)
-    if not found:  # the engine says what is missing
-        return options
+    if not found or (found[0].streamed and not (anyway or options.streamed)):
+        raise _too_large(request, here)
     layers = found[0].gpu_layers if here.gpus else options.gpu_layers
     return options.model_copy(update={"gpu_layers": layers, "streamed": options.streamed or found[0].streamed})
 
 
 def check_memory(
-    options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, devices: Sequence[DeviceInfo], memory: int
+    options: LoadOptions,
+    target: GgufFacts,
+    draft: GgufFacts | None,
+    devices: Sequence[DeviceInfo],
+    memory: int,
+    *,
+    anyway: bool = False,
 ) -> None:
     """Refuse what would not fit, before anything is loaded or freed.
 
@@ -57,15 +73,21 @@ def check_memory(
         draft: the same of its draft.
         devices: with what is free on them while nothing is loaded.
         memory: main memory that is free, or will be once the present pair is.
+        anyway: only what is impossible: weights can be read from disk, caches and buffers cannot.
 
     Raises:
         EngineError: TOO_LARGE, with what is missing and the nearest that fits.
     """
     here = _machine(options, devices, memory)
     wanted = _request(options, target, draft)
-    if here is None or _fits(wanted, here):
+    if here is None or _fits(wanted, here) or (anyway and _possible(wanted, here)):
         return
-    most = min(wanted.n_ctx - 1, target.context_length or wanted.n_ctx)
+    raise _too_large(wanted, here)
+
+
+def _too_large(wanted: Request, here: Machine) -> EngineError:
+    target, draft, possible = wanted.target, wanted.draft, _possible(wanted, here)
+    most = min(wanted.n_ctx - 1, target.trained or wanted.n_ctx)
     smaller = next((n for n in _SHORTER if n <= most and _fits(replace(wanted, n_ctx=n), here)), None)
     if draft is not None and _fits(replace(wanted, draft=None), here):
         hint = "It fits without a draft model."
@@ -75,12 +97,12 @@ def check_memory(
         hint = "Choose a smaller model."
     needed = _needed(wanted)
     free = sum(place.usable for place in (*here.gpus, here.memory))
-    raise EngineError(
+    anyway = " Loaded anyway, what is missing is read from disk for every token." if possible else ""
+    return EngineError(
         ErrorCode.TOO_LARGE,
         f"This {'pair' if draft else 'model'} takes about {shown_size(needed)} at {wanted.n_ctx:,} tokens of context, "
-        f"and {shown_size(free)} are free. {hint} Loaded anyway, what is missing is read from disk "
-        "for every token.",
-        {"needed": needed, "free": free, "n_ctx": wanted.n_ctx},
+        f"and {shown_size(free)} are free. {hint}{anyway}",
+        {"needed": needed, "free": free, "n_ctx": wanted.n_ctx, "anyway": possible},
     )
 
 
@@ -138,6 +160,11 @@ def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, n
 def _fits(request: Request, here: Machine) -> bool:
     """Whether all of it lies in memory, the draft too where there is one."""
     return any(not plan.streamed for plan in _plans(request, here))
+
+
+def _possible(request: Request, here: Machine) -> bool:
+    """Whether it can be loaded at all, weights read from disk and the draft left out where there is no room for it."""
+    return bool(plans(replace(request, draft=None), here))
 
 
 def _plans(request: Request, here: Machine) -> list[Plan]:

@@ -54,6 +54,7 @@ def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEven
     try:
         rows, passenger = yield from read_prompt(pair, prompt, timings, ride)
     except EngineError as error:
+        pair.target.context.check_stream()  # a disk that fails stops the draft too, as a person would
         if error.code is not ErrorCode.CANCELLED:
             raise
         yield Finished("cancelled", timings, 0, len(prompt), (), pair.target.vocab.digest)
@@ -65,6 +66,7 @@ def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEven
         try:
             yield generation.step()
         except EngineError as error:
+            pair.target.context.check_stream()
             if error.code is not ErrorCode.CANCELLED:
                 raise
             yield generation.stop()

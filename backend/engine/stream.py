@@ -91,11 +91,11 @@ class Streamer:
         self._regions, self._order = found, chosen
         with ThreadPoolExecutor(_READERS) as pool:
             for done, (layer, regions) in enumerate(found.items(), start=1):
-                flag.check()
                 for region in regions:
                     replace(region)
                     if layer not in chosen:
-                        self._files.fill(region, pool)
+                        self._files.fill(region, pool, lambda: not flag.is_set())
+                flag.check()
                 progress(done / len(found))
         self._thread = threading.Thread(target=self._read, name="stream", daemon=True)
         self._thread.start()
@@ -162,7 +162,7 @@ class Streamer:
                 try:
                     self._pool.lend(layer, self._regions[layer])
                     for region in self._regions[layer]:
-                        self._files.fill(region, pool)
+                        self._files.fill(region, pool, lambda: not self._closed)
                 except OSError as error:
                     with self._changed:
                         self.error, self._closed = error, True
@@ -170,6 +170,8 @@ class Streamer:
                     self.give_up()
                     return
                 with self._changed:
+                    if self._closed:
+                        return
                     self._loading = -1
                     self._resident.append(layer)
                     self._changed.notify_all()

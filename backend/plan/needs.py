@@ -37,6 +37,7 @@ class Needs:
         embedding: tables that stay in main memory; a token reads one row of each.
         shared: bytes of ``output`` that are the embedding's: held once in main memory, once more on a card.
         kv_width: numbers that one token adds to the cache, over all layers.
+        trained: the longest context that it was trained on; 0 = not known.
         estimated: from the catalogue, the file not being here.
     """
 
@@ -49,6 +50,7 @@ class Needs:
     n_heads: int
     n_embd: int
     n_vocab: int
+    trained: int = 0
     estimated: bool = False
 
     @property
@@ -108,6 +110,7 @@ def of_file(facts: GgufFacts, name: str = "") -> Needs:
         facts.n_head,
         facts.n_embd,
         facts.n_vocab,
+        facts.context_length,
     )
 
 

@@ -46,6 +46,8 @@ class Rig:
         self.devices: list[DeviceInfo] = []
         self._unloaded: list[DeviceInfo] = []
         """The same while nothing was loaded."""
+        self._used_unloaded = 0
+        """Bytes that the worker took then."""
 
     def start(self) -> None:
         """Import llama.cpp, take over its log, and look at the devices. Once, on the engine thread."""
@@ -81,27 +83,35 @@ class Rig:
 
         return Library().resolve(model_id)
 
-    def check_memory(self, target: Path, draft: str | None, options: LoadOptions) -> None:
-        """Refuse what would not fit once the present pair is freed.
+    def check(self, target: Path, draft: str | None, options: LoadOptions, *, anyway: bool) -> None:
+        """Refuse what cannot be, or would not fit once the present pair is freed.
+
+        Raises:
+            EngineError: BAD_REQUEST, TOO_LARGE.
+        """
+        from backend.engine.attention import check_caches
+        from backend.engine.devices import memory_used
+        from backend.engine.place import check_memory
+        from backend.plan.free import free_main_memory
+
+        check_caches(options)
+        free = free_main_memory() + max(0, memory_used() - self._used_unloaded)
+        check_memory(options, *self._facts(target, draft), self._unloaded, free, anyway=anyway)
+
+    def place(self, target: Path, draft: str | None, options: LoadOptions, *, anyway: bool) -> LoadOptions:
+        """The options with the target's layers on cards filled in, where they are left open; nothing is loaded now.
 
         Raises:
             EngineError: TOO_LARGE.
         """
         from backend.engine.devices import memory_used
-        from backend.engine.place import check_memory
-        from backend.plan.free import free_main_memory
-
-        free = free_main_memory() + memory_used()
-        check_memory(options, *self._facts(target, draft), self._unloaded, free)
-
-    def place(self, target: Path, draft: str | None, options: LoadOptions) -> LoadOptions:
-        """The options with the target's layers on cards filled in, where they are left open; nothing is loaded now."""
         from backend.engine.place import place_target
         from backend.plan.free import free_main_memory
 
         self.look()
-        self._unloaded = self.devices
-        return place_target(options, *self._facts(target, draft), self.devices, free_main_memory())
+        self._unloaded, self._used_unloaded = self.devices, memory_used()
+        facts = self._facts(target, draft)
+        return place_target(options, *facts, self.devices, free_main_memory(), anyway=anyway)
 
     def _facts(self, target: Path, draft: str | None) -> tuple[GgufFacts, GgufFacts | None]:
         from backend.library.gguf import read_model, split_parts

@@ -143,15 +143,14 @@ class Work:
             raise self.start_error
         path = self._rig.resolve(request.target)
         _check_file(path)
-        if not request.anyway:
-            self._rig.check_memory(path, request.draft, request.options)
+        self._rig.check(path, request.draft, request.options, anyway=request.anyway)
         self._cancel_draft_loads()
         with self._holding_target(job):
             self.close_pair()
             self._draft_note, self._options = "", request.options
             self._enter("loading", "")
             try:
-                options = self._rig.place(path, request.draft, request.options)
+                options = self._rig.place(path, request.draft, request.options, anyway=request.anyway)
                 request, self._options = request.model_copy(update={"options": options}), options
                 target = self._rig.load_target(path, request.target, options, self._progress(job), job.flag)
                 self.pair = self._complete(target, request, job)

@@ -297,8 +297,10 @@ class Engine(QObject):
     def _keep_failure(self, wanted: Wanted, error: EngineError) -> None:
         if not wanted.swap:
             self._failed = wanted.target
-        again = partial(self._want, wanted.target, anyway=error.code is ErrorCode.TOO_LARGE)
-        self.noticed.emit(notice(error, retry=self._swap_again if wanted.swap else again))
+        large = error.code is ErrorCode.TOO_LARGE
+        again = partial(self._want, wanted.target, anyway=large)
+        hopeless = large and not error.details.get("anyway")  # caches cannot be read from disk
+        self.noticed.emit(notice(error, retry=self._swap_again if wanted.swap else None if hopeless else again))
 
     def _on_drafts(self, target: str, choices: list[Any]) -> None:
         if target == self._asked:

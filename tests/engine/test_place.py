@@ -75,10 +75,6 @@ def test_a_longer_context_leaves_room_for_fewer_layers(target: GgufFacts) -> Non
     assert long < short
 
 
-def test_where_nothing_fits_the_engine_decides(target: GgufFacts, draft: GgufFacts) -> None:
-    assert place_target(LoadOptions(), target, draft, [card(1)], 0) == LoadOptions()
-
-
 def test_what_fits_is_not_refused(target: GgufFacts, draft: GgufFacts) -> None:
     check_memory(LoadOptions(), target, draft, [CPU], 4 * GB)
     check_memory(LoadOptions(), target, draft, [card(8)], 2 * GB)
@@ -108,11 +104,33 @@ def test_no_context_is_offered_that_the_model_was_not_trained_on(target: GgufFac
         check_memory(LoadOptions(n_ctx=1_000_000), target, None, [CPU], 16 * GB)
 
 
+def test_what_cannot_be_read_from_disk_is_refused_however_much_one_insists(target: GgufFacts, draft: GgufFacts) -> None:
+    """Caches and buffers: the system would end the engine, or another program."""
+    for wanted in (check_memory, place_target):
+        with pytest.raises(EngineError) as caught:
+            wanted(LoadOptions(n_ctx=32_768), target, draft, [CPU], GB // 2, anyway=True)
+        assert caught.value.code is ErrorCode.TOO_LARGE
+        assert caught.value.details["anyway"] is False
+        assert "Loaded anyway" not in caught.value.message
+    check_memory(LoadOptions(), target, draft, [CPU], round(1.2 * GB), anyway=True)
+    with pytest.raises(EngineError, match="Loaded anyway") as caught:
+        check_memory(LoadOptions(), target, draft, [CPU], round(1.2 * GB))
+    assert caught.value.details["anyway"] is True
+
+
+def test_nothing_is_read_from_disk_unasked(target: GgufFacts) -> None:
+    """Less may turn out to be free than the check counted on."""
+    with pytest.raises(EngineError) as caught:
+        place_target(LoadOptions(), target, None, [CPU], round(1.2 * GB))
+    assert caught.value.code is ErrorCode.TOO_LARGE
+    assert place_target(LoadOptions(), target, None, [CPU], round(1.2 * GB), anyway=True).streamed > 0
+
+
 def test_layers_that_a_person_put_elsewhere_are_not_planned_on_a_card(target: GgufFacts, draft: GgufFacts) -> None:
     with pytest.raises(EngineError):
         check_memory(LoadOptions(gpu_layers=0), target, draft, [card(8)], 2 * GB)
     check_memory(LoadOptions(gpu_layers=20), target, draft, [card(8)], 2 * GB)
-    placed = place_target(LoadOptions(gpu_layers=0), target, None, [card(8)], GB)
+    placed = place_target(LoadOptions(gpu_layers=0), target, None, [card(8)], GB, anyway=True)
     assert (placed.gpu_layers, placed.streamed > 0) == (0, True)
 
 
@@ -144,5 +162,5 @@ def test_what_is_larger_than_the_memory_is_streamed(target: GgufFacts, draft: Gg
         found = plans(Request(of_file(target), of_file(draft), 8192), machine(round(memory * GB)))
         plan = next(p for p in found if p.where == where)
         assert plan.streamed > 0
-        placed = place_target(LoadOptions(), target, draft, [CPU], round(memory * GB))
+        placed = place_target(LoadOptions(), target, draft, [CPU], round(memory * GB), anyway=True)
         assert placed == LoadOptions(streamed=plan.streamed)

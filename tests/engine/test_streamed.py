@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import mmap
 import os
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Sequence
-from backend.engine.mapping import PAGE, layer_runs, supported
+from backend.engine.load import load_target
+from backend.engine.mapping import PAGE, Files, Region, layer_runs, supported
+from backend.engine.pair import Pair
 from backend.engine.stream import Streamer, _spread
 from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_facts
-from backend.protocol import Speculation
+from backend.protocol import Message, Speculation
 from backend.speculation.cost import PassCosts
-from tests.engine.rig import OFF, loaded, pair, say
+from tests.engine.rig import OFF, load, loaded, options, pair, request, say
 
 TEXT = "The lighthouse keeper wrote down every ship that passed."
 MISSING = 20_000_000
@@ -129,6 +135,73 @@ def test_a_file_that_becomes_shorter_ends_the_pass_with_the_reason(own_copy: Pat
         finally:
             with own_copy.open("r+b") as file:
                 file.truncate(size)
+
+
+def work(both: Pair, what: str) -> None:
+    if what == "judge":
+        both.judge((Message(role="user", content=TEXT),), [7, 8, 9] * 40, {}, CancelFlag())
+    else:
+        wanted = Speculation(source="draft", length=8)
+        ask = request(TEXT, max_tokens=40, ignore_eos=True, speculation=wanted)
+        list(getattr(both, what)(ask, CancelFlag()))
+
+
+@pytest.mark.parametrize("what", ["reply", "compare", "judge"])
+def test_a_disk_that_fails_while_the_draft_works_is_no_stop(
+    smollm2: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    with pair(smollm2, smollm2, streamed=MISSING) as both:
+        assert both.draft is not None
+        streamer, own, passes = both.target.streamer, both.draft.context.sequence(), itertools.count()
+        assert streamer is not None
+        append = Sequence.append
+
+        def failing(self: Sequence, *more: Any) -> Any:
+            if self is own and next(passes) == 3:  # as the reading thread does
+                streamer.error = OSError(5, "Input/output error")
+                streamer.give_up()
+            return append(self, *more)
+
+        monkeypatch.setattr(Sequence, "append", failing)
+        with pytest.raises(EngineError, match="could not be read") as caught:
+            work(both, what)
+        assert caught.value.code is ErrorCode.DECODE_FAILED
+
+
+def test_a_disk_that_fails_while_loading_is_said(smollm2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Files, "fill", broken)
+    with pytest.raises(EngineError, match=r"could not be read on \(Input/output error\)"):
+        load(smollm2, streamed=MISSING)
+    monkeypatch.setattr("backend.engine.load.warm", broken)
+    with pytest.raises(EngineError, match=r"could not be read on \(Input/output error\)"):
+        load(smollm2)
+
+
+def test_a_load_is_stopped_up_to_its_last_layer(smollm2: Path) -> None:
+    flag = CancelFlag()
+
+    def stop(phase: str, fraction: float) -> None:
+        if phase == "stream" and fraction > 0.95:
+            flag.set()
+
+    with pytest.raises(EngineError) as caught:
+        load_target(smollm2, "x", options(streamed=MISSING), stop, flag)
+    assert caught.value.code is ErrorCode.CANCELLED
+
+
+def test_nothing_more_is_read_than_is_wanted(smollm2: Path) -> None:
+    run = layer_runs(facts := read_facts(smollm2))[3][0]
+    memory, files = mmap.mmap(-1, run.size), Files(facts)
+    region = Region(run, ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+    with ThreadPoolExecutor(2) as pool:
+        files.fill(region, pool, lambda: False)
+        assert not any(memory[: 1 << 16])
+        files.fill(region, pool, lambda: True)
+    assert memory[: run.size] == smollm2.read_bytes()[run.offset : run.offset + run.size]
+    files.close()
 
 
 def test_its_passes_are_told_apart_from_those_in_memory(smollm2: Path) -> None:

@@ -78,6 +78,20 @@ def test_long_pieces_and_more_tokens_than_bytes(qwen: Vocab, gemma: Vocab) -> No
     assert gemma.tokenize("", parse_special=True, add_special=True) == [gemma.bos]
 
 
+@pytest.mark.parametrize("name", ["smol", "qwen", "gemma"])
+@pytest.mark.parametrize("token", ["<|im_end|>", "<tool_call>", "<start_of_turn>", "<end_of_turn> "])
+def test_many_control_tokens_are_read_in_pieces_like_the_whole(
+    name: str, token: str, request: pytest.FixtureRequest
+) -> None:
+    """llama.cpp's time grows with the square of their number: half a megabyte would hold the engine for 14 s."""
+    vocab: Vocab = request.getfixturevalue(name)
+    text = f"Once {token * 1800}and {token}\n{token}the rest of it"
+    for special in (True, False):
+        assert vocab.tokenize(text, special) == vocab._tokenize(text, special, False)
+        if len(vocab._tokenize(token, special, False)) == 1:
+            assert len(list(vocab._cut(text, special))) == (1 if token.endswith(" ") else 4)
+
+
 def test_nul_and_empty_text(smol: Vocab) -> None:
     assert smol.tokenize("", parse_special=True) == []
     assert smol.detokenize(smol.tokenize("a\0b", parse_special=True)) == b"a\0b"

@@ -373,7 +373,8 @@ def test_what_does_not_fit_is_loaded_when_a_person_insists(
     desktop: Desktop, library: Library, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     desktop.engine.start(load=False)
-    engine.fail_load = EngineError(ErrorCode.TOO_LARGE, "A takes 9.1 GB and more, and 6.0 GB are free.")
+    said = "A takes 9.1 GB and more, and 6.0 GB are free."
+    engine.fail_load = EngineError(ErrorCode.TOO_LARGE, said, {"anyway": True})
     pick(desktop, "a")
     qtbot.waitUntil(lambda: "6.0 GB are free" in desktop.window.page.notice.text)
     assert set(buttons(desktop)) == {"Load anyway", "Chat settings", "Choose a model"}
@@ -382,6 +383,10 @@ def test_what_does_not_fit_is_loaded_when_a_person_insists(
     qtbot.mouseClick(buttons(desktop)["Load anyway"], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: loaded(desktop, "a"))
     assert engine.loads[-1].anyway
+    engine.fail_load = EngineError(ErrorCode.TOO_LARGE, "Caches and buffers alone take more.", {"anyway": False})
+    pick(desktop, "b")
+    qtbot.waitUntil(lambda: "alone take more" in desktop.window.page.notice.text)
+    assert "Load anyway" not in buttons(desktop)
 
 
 def test_automatic_says_which_draft_it_has_come_to(

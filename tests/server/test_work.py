@@ -61,6 +61,21 @@ def test_a_pair_that_would_not_fit_leaves_the_old_one_in_place(folder: Path) -> 
     with_host(folder, talk)
 
 
+@pytest.mark.parametrize(
+    "more", [{"strict": True, "kv_type": "q8_0"}, {"flash_attention": "off", "draft_kv_type": "q4_0"}]
+)
+def test_caches_that_cannot_be_leave_the_old_pair_in_place(folder: Path, more: dict[str, object]) -> None:
+    impossible = LoadRequest(target="good.gguf", options=OPTIONS.model_copy(update=more))
+
+    async def talk(host: Host) -> None:
+        with pytest.raises(EngineError, match="choose f16"):
+            await ended(host.load(impossible, None))
+        assert host.state().target is not None
+        assert host.state().phase == "ready"
+
+    with_host(folder, talk)
+
+
 def with_host(folder: Path, talk: Callable[[Host], Awaitable[None]]) -> None:
     """Run ``talk`` with the good model loaded."""
 

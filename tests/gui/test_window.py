@@ -340,9 +340,7 @@ def test_the_reader_is_not_pulled_to_the_end(desktop: Desktop, engine: ScriptedE
     assert view.following
 
 
-def test_tokens_are_counted_while_writing_and_only_then(
-    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
-) -> None:
+def test_tokens_are_counted_while_writing_and_only_then(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
     composer = desktop.window.page.composer
     composer.set_text("three small words")
     qtbot.waitUntil(lambda: composer._count.text() == "3 tok", timeout=3000)

@@ -165,7 +165,7 @@ def _get_one(library: Library, model_id: str) -> None:
     if not library.find(model_id).installed:
         known = entry.licence
         line.say(f"licence {known.name}, {known.link}" if known else "its licence is not known to the catalogue")
-    paths = download(entry, variant, line.show, threading.Event(), line.say)
+    paths = download(entry, variant, line.show, threading.Event(), line.say, line.check)
     line.end()
     size = sum(p.stat().st_size for p in paths)
     print(f"{model_id}: {paths[0]} ({_size(size)}), verified")
@@ -180,16 +180,20 @@ class _Line:
         self._next = 0.0
         self._open = self._whole = False
 
-    def show(self, done: int, total: int, speed: float) -> None:
-        """Bytes done, bytes in all, bytes per second."""
+    def check(self, done: int, total: int, speed: float) -> None:
+        """The same of a file that is here and is being read."""
+        self.show(done, total, speed, "checking, ")
+
+    def show(self, done: int, total: int, speed: float, doing: str = "") -> None:
+        """Bytes done, bytes in all, bytes per second (0: not known yet)."""
         now = time.monotonic()
         if not self._terminal and (self._whole if done >= total else now < self._next):
             return
         self._next, self._whole = now + 10, done >= total
         share = f"{100 * done / total:5.1f} %" if total else "  ?   "
         left = f", {_duration((total - done) / speed)} left" if speed > 0 and done < total else ""
-        rate = f"{speed / 1e6:.1f} MB/s" if speed > 0 else "…"
-        text = f"{self._label}: {share} of {_size(total)}, {rate}{left}"
+        rate = f", {speed / 1e6:.1f} MB/s" if speed > 0 else ""
+        text = f"{self._label}: {doing}{share} of {_size(total)}{rate}{left}"
         if self._terminal:
             width = max(os.get_terminal_size(sys.stderr.fileno()).columns - 1, 20)
             print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)

@@ -11,8 +11,10 @@ from desktop.widgets.composer import Composer
 
 
 class TokenCount(QObject):
-    """Binds the composer's count. Only the answer to the latest question is shown, and only while something is written
-    that could be sent: under an empty box, or beside a running reply, it would be the count of nothing there.
+    """Binds the composer's count: shown while something is written that could be sent.
+
+    Under an empty box, or beside a running reply, it would count nothing that is there. Only the answer to the latest
+    question is shown.
     """
 
     def __init__(self, composer: Composer, bridge: EngineBridge, engine: Engine, conversation: Conversation) -> None:

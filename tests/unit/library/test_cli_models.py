@@ -75,6 +75,15 @@ def test_get_then_list(models_folder: Path, wheel_folder: Path, tandem_home: Pat
     assert any(m["id"] == "smollm2" for m in json.loads(tandem("list", "--all", "--json").stdout)["models"])
 
 
+def test_a_file_that_is_here_is_checked_not_downloaded(models_folder: Path, tandem_home: Path) -> None:
+    content = write_gguf(models_folder / "m.gguf").read_bytes()
+    own_catalogue(tandem_home, content)
+    done = tandem("get", "mine")
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line == "mine: checking, 100.0 % of 0.00 GB", "and no rate, as none is known so soon"
+
+
 def test_what_is_here_is_listed_whatever_it_is_for(models_folder: Path) -> None:
     tiny = models_folder / "SmolLM2-135M-Instruct.Q4_1.gguf"
     write_gguf(tiny)  # of another size than was published: broken, but here

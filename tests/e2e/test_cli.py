@@ -462,6 +462,8 @@ def test_bench_refuses_before_it_measures(files: Path, tmp_path: Path) -> None:
 def test_demo_shows_three_prompts_both_ways(smollm2: Path) -> None:
     done = tandem("demo", "--target", smollm2, "--max-tokens", "12")
     assert done.code == 0, done.err
+    assert done.out.startswith("Loading the models…\n")
+    assert re.search(r"both ways in turn, about \d+ (seconds|minutes)\.", done.out)
     for title in ("edit this code", "explain this", "tell a story"):
         assert f"\n{title}\n" in done.out
     assert len(re.findall(r"whole request +[\d.]+×", done.out)) == 3
@@ -469,7 +471,28 @@ def test_demo_shows_three_prompts_both_ways(smollm2: Path) -> None:
     assert len(re.findall(r"source: ", done.out)) == 3
     assert len(re.findall(r"text +(identical|first difference at token \d+: .*margin)", done.out)) == 3
     # which of them depends on the clock; test_terminal_words.py has each
-    assert any(words in done.out for words in ("An edit repeats its input", "gained little", "is slower than plain"))
+    assert any(words in done.out for words in ("An edit repeats its input", "gained little", "came out slower"))
+
+
+@posix_only
+def test_demo_names_a_prompt_before_it_is_answered(smollm2: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "demo", "--target", smollm2],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    while line := process.stdout.readline():
+        if line == b"edit this code\n":
+            break
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate(timeout=PATIENCE)
+    assert line, err
+    assert process.returncode == 130, err
+    assert b"whole request" not in rest
 
 
 def test_doctor_finds_that_a_reply_can_be_made(smollm2: Path, tmp_path: Path) -> None:

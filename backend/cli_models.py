@@ -17,6 +17,7 @@ from backend.library import copies
 from backend.library.copies import COPY_TYPE, Copy
 from backend.library.hub import download
 from backend.library.library import Library, LibraryModel
+from backend.library.local import OwnFiles
 from backend.library.progress import Meter
 from backend.text import one_line
 
@@ -225,16 +226,25 @@ def _add(args: argparse.Namespace) -> int:
     library = Library()
     failed = 0
     for path in args.paths:
+        known = {model.id for model in OwnFiles().models()}
         try:
             model = library.add(path)
         except EngineError as error:
             complain(error.message)
             failed = 1
             continue
-        kind = model.facts.kind if model.facts else "model"
-        note = "" if kind == "model" else f"; note: it is of the kind '{kind}' and cannot be loaded as a model"
-        print(f"{model.id}: {model.quant}, {_size(model.size)}{note}")
+        print(_added(model, before=model.id in known))
     return failed
+
+
+def _added(model: LibraryModel, *, before: bool) -> str:
+    """What was added under which name, which a person does not know yet, and from where: the file is not copied."""
+    kind = model.facts.kind if model.facts else "model"
+    usable = f"use it with --target {model.id}"
+    if kind != "model":
+        usable = f"it is of the kind '{kind}' and cannot be loaded as a model"
+    how = "was added before" if before else "added"
+    return one_line(f"{model.id} {how} ({model.quant}, {_size(model.size)}), read from {model.files[0]}; {usable}")
 
 
 def _requantize(args: argparse.Namespace) -> int:

@@ -120,7 +120,9 @@ def test_a_reply_goes_to_stdout_and_its_figures_to_stderr(smollm2: Path) -> None
     done = tandem("chat", "--target", smollm2, "--temperature", "0", "--max-tokens", "8", stdin=b"What is rain?\n")
     assert done.code == 0
     assert len(done.out.strip()) > 8
-    assert re.match(r"8 tokens · [\d.]+ tok/s · ", done.sentence)
+    loading, figures = done.err.splitlines()
+    assert loading == f"tandem: Loading {smollm2.stem.lower()}…", "a log shows what takes its time"
+    assert re.match(r"8 tokens · [\d.]+ tok/s · ", figures)
 
 
 def test_json_holds_the_reply_and_everything_to_reproduce_it(smollm2: Path) -> None:
@@ -217,7 +219,9 @@ def test_without_the_starter_models_the_command_that_gets_them_is_named(tmp_path
 def test_a_prompt_that_does_not_fit_says_by_how_much(files: Path) -> None:
     done = tandem("chat", "--target", files / "good.gguf", "--context", "256", stdin=b"word " * 400)
     assert done.code == 1
-    assert re.search(r"[\d,]+ more than fit", done.sentence)
+    loading, sentence = done.err.splitlines()
+    assert "Loading good" in loading
+    assert re.search(r"[\d,]+ more than fit", sentence)
 
 
 @pytest.mark.parametrize(
@@ -431,6 +435,7 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
     report = json.loads(out.read_text("utf-8"))
     runs = report["runs"]
     assert len(runs) == 4 * 2 * 2
+    assert "tandem: 16 replies; the table follows at the end." in done.err.splitlines()
     assert {r["predicted_n"] for r in runs} == {6}
     assert all(r["prompt_n"] > 5 for r in runs)  # read anew each time
     plain = {(r["prompt_id"], r["repeat"]): r for r in runs if r["mode"] == "plain"}
@@ -446,6 +451,22 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
     assert "Best possible by foresight" in done.out
     assert {b["category"] for b in report["bounds"]} == {"x", "all"}
     assert all(b["bound"] >= 1.0 and b["auto"] for b in report["bounds"])
+
+
+@posix_only
+def test_bench_and_tune_tell_a_terminal_how_far_they_are(files: Path, tmp_path: Path) -> None:
+    prompts = tmp_path / "p.jsonl"
+    prompts.write_text('{"id": "a", "prompt": "hello"}\n{"id": "b", "prompt": "again"}\n')
+    common = ("--target", files / "good.gguf", "--prompts", prompts, "--max-tokens", "4")
+    bench = Terminal("bench", *common, "--modes", "plain", "--ignore-eos")
+    bench.expect("warming up, then 2 replies")
+    bench.expect("1/2 a plain")
+    bench.expect("tok/s")
+    assert bench.end() == 0
+    tune = Terminal("tune", *common, "--drafts", files / "draft.gguf")
+    for step in ("1/2", "2/2", "speed-up"):
+        tune.expect(step)
+    assert tune.end() == 0
 
 
 def test_bench_refuses_before_it_measures(files: Path, tmp_path: Path) -> None:

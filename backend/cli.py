@@ -65,6 +65,12 @@ def complain(sentence: str) -> None:
         print(f"tandem: {one_line(sentence)}", file=sys.stderr, flush=True)
 
 
+def progress(text: str) -> None:
+    """A line of a terminal that the next one takes the place of; an empty one clears it."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
 def _mend_streams() -> None:
     """What a terminal cannot show must not end a reply, nor must an output that was closed before the start (``>&-``).
 

@@ -20,7 +20,7 @@ from backend.bench.report import Divergence, divergences, summarise, table
 from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
 from backend.bench.sweep import Best, best_fixed, sweep_modes
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
-from backend.cli import complain, version
+from backend.cli import complain, progress, version
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
 from backend.client import EngineClient
@@ -164,7 +164,11 @@ async def _measure(
 ) -> None:
     contestants: list[Contestant] = [*own, *peers]
     total = len(prompts) * len(contestants) * args.repeats
+    replies = f"{total} {'reply' if total == 1 else 'replies'}"
+    if not sys.stderr.isatty():
+        complain(f"{replies}; the table follows at the end.")
     try:
+        progress(f"warming up, then {replies}")
         for one in own:
             await warm_up(one.client, prompts[0], sampling, one.mode.speculation)
         for peer in peers:
@@ -173,9 +177,9 @@ async def _measure(
             runs.append(one_run)
             if (client := _to_bound(args, own, one_run)) is not None:
                 bounded.append((one_run, await bound_of(client, one_run)))
-            _progress(f"{len(runs)}/{total} {one_run.prompt.id} {one_run.mode}")
+            progress(f"{len(runs)}/{total} {one_run.prompt.id} {one_run.mode}")
     finally:
-        _progress("")
+        progress("")
         for peer in peers:
             with contextlib.suppress(EngineError):
                 await peer.close()
@@ -262,8 +266,3 @@ def _limited(prompts: Sequence[Prompt], limit: int | None) -> list[Prompt]:
         if limit is None or len(group) < limit:
             group.append(prompt)
     return [prompt for prompt in prompts if prompt in kept[prompt.category]]
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

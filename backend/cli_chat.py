@@ -86,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
     wanted = choice if prompt is None or settings.speculation.enabled else replace(choice, draft=None)
     with Session(choice.files) as session:
         request = wanted.load_request(args)
+        if not (args.json or sys.stderr.isatty()):  # a terminal gets the progress itself, a program wants neither
+            complain(f"Loading {request.target}…")
         state = session.load(request, insist=wanted.draft_named)
         if prompt is None:
             from backend.cli_loop import Loop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from backend.bench.runner import new_job
 from backend.bench.workloads import DEMO, Prompt
@@ -21,6 +21,7 @@ _TOKENS = 96
 _TEXT = "  text            "
 _BUSY, _GAIN = 0.9, 1.05
 """Below the first a measured cost was not what it was a moment ago; above the second is more than noise."""
+_MINUTES_FROM = 90
 _GAINED = (
     "An edit repeats its input, so most drafts are accepted and one pass yields several tokens; a story is new at "
     "every word, so few are, and Tandem stays with plain decoding where drafting would cost more than it saves."
@@ -30,9 +31,12 @@ _NOT_GAINED = (
     "stays with plain decoding; another draft may pay ('tandem tune')."
 )
 _SLOWER = (
-    "{ratio:.2f}× is slower than plain decoding, which Tandem avoids by the costs it has measured: the machine seems "
-    "busy with something else. Run it again when it is quiet ('tandem demo')."
+    "{what} came out slower ({ratio:.2f}×): drafts that are not accepted cost time and save none, and more were tried "
+    "than paid. Most often another program took the processor meanwhile; run 'tandem demo' again when the machine is "
+    "quiet."
 )
+_CALLED = {"edit": "The edit", "explain": "The explanation", "story": "The story"}
+"""The prompts' replies, by id."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -48,23 +52,38 @@ def run(args: argparse.Namespace) -> int:
     choice = choose_pair(args.target, args.draft)
     for note in choice.notes:
         complain(note)
+    print("Loading the models…", flush=True)
     with Session(choice.files) as session:
         state = session.load(choice.load_request(args))
         _head(state, args.max_tokens)
-        ratios = []
+        ratios = {}
         for prompt in DEMO:
+            print(prompt.category, flush=True)  # a minute of nothing would look like a fault
             result = _compare(session, prompt, args.max_tokens)
-            ratios.append(result.generation_ratio)
-            _show(prompt, result)
+            ratios[prompt.id] = result.generation_ratio
+            _show(result)
     print(textwrap.fill(conclusion(ratios), 100))
     return 0
 
 
-def conclusion(ratios: Sequence[float]) -> str:
-    """What these speed-ups mean."""
-    if min(ratios) < _BUSY:
-        return _SLOWER.format(ratio=min(ratios))
-    return _GAINED if max(ratios) >= _GAIN else _NOT_GAINED
+def conclusion(ratios: Mapping[str, float]) -> str:
+    """What these speed-ups, by the prompts' ids, mean."""
+    slowest = min(ratios, key=lambda prompt: ratios[prompt])
+    slower = _SLOWER.format(what=_CALLED[slowest], ratio=ratios[slowest]) if ratios[slowest] < _BUSY else ""
+    if max(ratios.values()) >= _GAIN:
+        return f"{_GAINED} {slower}".rstrip()
+    return slower or _NOT_GAINED
+
+
+def duration(state: State, max_tokens: int) -> str:
+    """About how long the replies take, by what a plain pass costs; empty where that is not known."""
+    plain = state.cost.target.get(1) if state.cost is not None else None
+    if not plain:
+        return ""
+    seconds = 2 * len(DEMO) * max_tokens * plain / 1e3
+    if seconds > _MINUTES_FROM:
+        return f", about {seconds / 60:.0f} minutes"
+    return f", about {max(5 * round(seconds / 5), 5)} seconds"
 
 
 def _compare(session: Session, prompt: Prompt, max_tokens: int) -> Comparison:
@@ -90,13 +109,13 @@ def _head(state: State, max_tokens: int) -> None:
     assert target is not None, "a load ends with a target or an error"
     drafts = f", drafts from {draft.name} ({draft.quant}) and prompt lookup" if draft else ", drafts from prompt lookup"
     print(one_line(f"{target.name} ({target.quant}){drafts}."))
-    print(f"{state.engine}, {state.threads} threads. Greedy, {max_tokens} tokens, both ways in turn.\n")
+    print(f"{state.engine}, {state.threads} threads.")
+    print(f"Greedy, {max_tokens} tokens, both ways in turn{duration(state, max_tokens)}.\n")
 
 
-def _show(prompt: Prompt, result: Comparison) -> None:
+def _show(result: Comparison) -> None:
     plain, ahead = result.plain, result.speculation
     accepted = "nothing drafted" if ahead.acceptance is None else f"{ahead.acceptance:.0%} accepted"
-    print(f"{prompt.category}")
     print(f"  whole request   {result.request_ratio:.2f}×   {plain.request_ms:.0f} ms → {ahead.request_ms:.0f} ms")
     print(
         f"  generation      {result.generation_ratio:.2f}×   "

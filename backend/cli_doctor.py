@@ -43,7 +43,7 @@ def run(_args: argparse.Namespace) -> int:
     _line("Network", _hub())
     with Session() as session:
         try:
-            return 0 if _engine(session, models) else 1
+            return 0 if _engine(session, _tested(library, models)) else 1
         except EngineError as error:
             if error.code is ErrorCode.CANCELLED:
                 raise
@@ -138,20 +138,28 @@ async def _ask_hub(address: str) -> str:
     return "the model hub answers"
 
 
-def _engine(session: Session, models: list[LibraryModel]) -> bool:
+def _tested(library: Library, models: list[LibraryModel]) -> LibraryModel | None:
+    """The model whose reply is tried: the starter target, else the smallest that is not for the tests alone."""
     usable = [m for m in models if m.state == "installed" and m.facts is not None and m.facts.kind == "model"]
-    if not usable:
+    starter = library.catalogue.starter.target if library.catalogue.starter else ""
+
+    def rank(model: LibraryModel) -> tuple[bool, bool, int]:
+        tests_only = model.entry is not None and model.entry.test_only
+        return model.id != starter, tests_only, model.size or 0
+
+    return min(usable, key=rank, default=None)
+
+
+def _engine(session: Session, tested: LibraryModel | None) -> bool:
+    if tested is None:
         state = session.run(session.client.state())
         _section("Engine", _state_lines(state))
         _line("Self-test", "✗ no model to test with")
         return False
-    smallest = min(usable, key=lambda m: m.size or 0)
-    state = session.load(LoadRequest(target=smallest.id, options=LoadOptions(n_ctx=512)))
+    state = session.load(LoadRequest(target=tested.id, options=LoadOptions(n_ctx=512)))
     _section("Engine", _state_lines(state))
-    end = session.run(_decode(session))
-    n, speed = end.timings.predicted_n, end.timings.tokens_per_second
-    said = f"{n} tokens in {_SELF_TEST_SECONDS:.0f} s" + (f", {speed:.1f} tok/s" if speed is not None else "")
-    _line("Self-test", f"{'' if n else '✗ '}{smallest.id}: {said}")
+    n = session.run(_decode(session)).timings.predicted_n
+    _line("Self-test", f"{'' if n else '✗ '}{tested.id}: {n} tokens in {_SELF_TEST_SECONDS:.0f} s")
     return n > 0
 
 

@@ -17,6 +17,7 @@ from backend.library import copies
 from backend.library.copies import COPY_TYPE, Copy
 from backend.library.hub import download
 from backend.library.library import Library, LibraryModel
+from backend.library.local import OwnFiles
 from backend.library.progress import Meter
 from backend.text import one_line
 
@@ -165,7 +166,7 @@ def _get_one(library: Library, model_id: str) -> None:
     if not library.find(model_id).installed:
         known = entry.licence
         line.say(f"licence {known.name}, {known.link}" if known else "its licence is not known to the catalogue")
-    paths = download(entry, variant, line.show, threading.Event(), line.say)
+    paths = download(entry, variant, line.show, threading.Event(), line.say, line.check)
     line.end()
     size = sum(p.stat().st_size for p in paths)
     print(f"{model_id}: {paths[0]} ({_size(size)}), verified")
@@ -180,16 +181,20 @@ class _Line:
         self._next = 0.0
         self._open = self._whole = False
 
-    def show(self, done: int, total: int, speed: float) -> None:
-        """Bytes done, bytes in all, bytes per second."""
+    def check(self, done: int, total: int, speed: float) -> None:
+        """The same of a file that is here and is being read."""
+        self.show(done, total, speed, "checking, ")
+
+    def show(self, done: int, total: int, speed: float, doing: str = "") -> None:
+        """Bytes done, bytes in all, bytes per second (0: not known yet)."""
         now = time.monotonic()
         if not self._terminal and (self._whole if done >= total else now < self._next):
             return
         self._next, self._whole = now + 10, done >= total
         share = f"{100 * done / total:5.1f} %" if total else "  ?   "
         left = f", {_duration((total - done) / speed)} left" if speed > 0 and done < total else ""
-        rate = f"{speed / 1e6:.1f} MB/s" if speed > 0 else "…"
-        text = f"{self._label}: {share} of {_size(total)}, {rate}{left}"
+        rate = f", {speed / 1e6:.1f} MB/s" if speed > 0 else ""
+        text = f"{self._label}: {doing}{share} of {_size(total)}{rate}{left}"
         if self._terminal:
             width = max(os.get_terminal_size(sys.stderr.fileno()).columns - 1, 20)
             print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)
@@ -221,16 +226,25 @@ def _add(args: argparse.Namespace) -> int:
     library = Library()
     failed = 0
     for path in args.paths:
+        known = {model.id for model in OwnFiles().models()}
         try:
             model = library.add(path)
         except EngineError as error:
             complain(error.message)
             failed = 1
             continue
-        kind = model.facts.kind if model.facts else "model"
-        note = "" if kind == "model" else f"; note: it is of the kind '{kind}' and cannot be loaded as a model"
-        print(f"{model.id}: {model.quant}, {_size(model.size)}{note}")
+        print(_added(model, before=model.id in known))
     return failed
+
+
+def _added(model: LibraryModel, *, before: bool) -> str:
+    """What was added under which name, which a person does not know yet, and from where: the file is not copied."""
+    kind = model.facts.kind if model.facts else "model"
+    usable = f"use it with --target {model.id}"
+    if kind != "model":
+        usable = f"it is of the kind '{kind}' and cannot be loaded as a model"
+    how = "was added before" if before else "added"
+    return one_line(f"{model.id} {how} ({model.quant}, {_size(model.size)}), read from {model.files[0]}; {usable}")
 
 
 def _requantize(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from backend.bench.runner import reply_request
 from backend.bench.tune import Failed, Trying, chat_replies, try_drafts
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.chats import Reply
-from backend.cli import complain
+from backend.cli import complain, progress
 from backend.cli_chat import ask
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
@@ -93,7 +93,13 @@ def fitting(target: str) -> list[str]:
 
 def _answers(session: Session, prompts: Sequence[Prompt], args: argparse.Namespace) -> list[Reply]:
     complain(f"The target answers {len(prompts)} prompt{'s' if len(prompts) != 1 else ''} …")
-    replies = [_answer(session, prompt, args) for prompt in prompts]
+    replies = []
+    try:
+        for n, prompt in enumerate(prompts, 1):
+            progress(f"{n}/{len(prompts)}")
+            replies.append(_answer(session, prompt, args))
+    finally:
+        progress("")
     return [one for one in replies if one.ids]
 
 

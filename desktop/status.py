@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.protocol import ONLY_SINGLE, LoadProgress, PromptProgress, State
+from backend.protocol import ONLY_SINGLE, LoadProgress, PromptProgress, State, Timings
 from desktop.models.engine import Mode
 
 _PHASES = {
@@ -24,10 +24,10 @@ def lead(
     *,
     running: bool = False,
     reading: PromptProgress | None = None,
-    drafted: bool = False,
+    timings: Timings | None = None,
 ) -> str:
-    """One line. ``drafted`` = the running reply has had draft tokens checked (from its counters)."""
-    text = _lead(mode, state, progress, running, reading, drafted)
+    """One line. ``timings`` = counters of the running reply, None before its first token."""
+    text = _lead(mode, state, progress, running, reading, timings)
     return _sentence(text)
 
 
@@ -37,7 +37,7 @@ def _lead(
     progress: LoadProgress | None,
     running: bool,
     reading: PromptProgress | None,
-    drafted: bool,
+    timings: Timings | None,
 ) -> str:
     if mode == "lost":
         return "Engine stopped"
@@ -51,7 +51,10 @@ def _lead(
         return f"Reading prompt {reading.done:,}/{reading.total:,}"
     if running and state.target is None:
         return "Waiting for a model"
-    return _generating(state, drafted) if running else _resting(state)
+    if not running:
+        return _resting(state)
+    # before the first token, whatever the state says of drafts is of the reply before
+    return _generating(state, timings) if timings is not None else "Reading the prompt"
 
 
 def exact(state: State) -> str:
@@ -82,14 +85,14 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _generating(state: State, drafted: bool) -> str:
+def _generating(state: State, timings: Timings) -> str:
     if not state.speculation.enabled:
         return "Writing plain: speculation is off"
     if why := _plain_only(state):
         return f"Writing plain: {why}"
     if state.why:
         return _brief(state.why)
-    return "Drafting and verifying" if drafted else "Writing"
+    return "Drafting and verifying" if timings.draft_n else "Writing"
 
 
 def _resting(state: State) -> str:

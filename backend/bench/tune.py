@@ -118,7 +118,8 @@ def chat_replies(path: Path, target: ModelInfo) -> list[Reply]:
         raise EngineError(
             ErrorCode.BAD_REQUEST,
             f"{there} replies by {target.id} are stored in the chats; {LEAST_TOKENS} tokens, one or two longer "
-            "replies, are needed to judge a draft. Chat with it a little, then try again.",
+            "replies, are needed to judge a draft. Chat with it a little in the window, then try "
+            "again.",
             {"tokens": tokens},
         )
     return replies

@@ -45,6 +45,7 @@ class _Job:
     entry: CatalogueModel
     variant: Variant
     progress: Progress
+    checking: Progress
     flag: Flag
     notice: Notice
     hashes: Hashes
@@ -56,17 +57,19 @@ def download(
     progress: Progress,
     flag: Flag,
     notice: Notice = lambda _: None,
+    checking: Progress | None = None,
 ) -> tuple[Path, ...]:
     """Have every file of a variant on this machine, verified; gives their paths.
 
     Files that are there already are only verified (at once, if they have not changed since the last time); one that is
-    not what was published is replaced. ``notice`` gets a sentence when something takes another way than expected.
+    not what was published is replaced. ``notice`` gets a sentence when something takes another way than expected,
+    ``checking`` the progress of reading a file that is here (else ``progress`` has that too).
 
     Raises:
         EngineError: ``DISK_FULL``, ``NO_NETWORK``, ``GATED``, ``DOWNLOAD_FAILED``, ``WRONG_HASH``, ``CANCELLED``,
             ``NOT_WRITABLE``.
     """
-    job = _Job(entry, variant, progress, flag, notice, Hashes())
+    job = _Job(entry, variant, progress, checking or progress, flag, notice, Hashes())
     return tuple(_have(job, file) for file in variant.files)
 
 
@@ -94,7 +97,7 @@ def _have(job: _Job, file: ModelFile) -> Path:
     path = installed_file(job.entry, file)
     expected = expected_hash(job.entry, file, job.hashes, path)
     if path is not None and expected is not None:
-        if _right_size(path, file) and job.hashes.of(path, job.flag, job.progress) == expected:
+        if _right_size(path, file) and job.hashes.of(path, job.flag, job.checking) == expected:
             return path
         job.notice(f"{path.name} is not the published file; it is replaced.")
         remove_file(path)
@@ -151,7 +154,7 @@ def _from_hub(job: _Job, file: ModelFile) -> Path:
     if published and job.entry.repo:
         job.hashes.publish(job.entry.repo, file.name, published)
     expected = file.sha256 or published
-    found = job.hashes.of(path, job.flag, job.progress)
+    found = job.hashes.of(path, job.flag, job.checking)
     if expected is not None and found != expected:
         remove_file(path)
         raise wrong_hash(path, found, expected)

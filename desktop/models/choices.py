@@ -20,6 +20,12 @@ def label(model: Any) -> str:
     return f"{model.name} · {model.quant}" if model.quant and model.quant not in model.name else str(model.name)
 
 
+def in_use(draft: Any) -> tuple[str, tuple[str, ...]]:
+    """What "Automatic" has come to: for a tooltip, and for a closed box with the longest first."""
+    short = draft.name.removesuffix(" Instruct")
+    return f"In use: {label(draft)}", (f"Automatic · {short}", f"Auto · {short}")
+
+
 def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = None) -> list[Row]:
     """Installed models, broken ones with their reason, the catalogue with how fast each would be, and adding a file."""
     ready, broken, offered = [], [], []

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidge
 
 from backend.protocol import State
 from desktop.bridge import EngineBridge
-from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, label, target_rows
+from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, in_use, label, target_rows
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.forecast import forecasts
@@ -222,18 +222,17 @@ class MainWindow(QMainWindow):
         if self.shelf.models and _pricing(engine.state) != self._priced_by:
             self._list_targets(self.shelf.models)
         self.top.target.set_value(engine.target or "")
-        self.top.draft.set_note(self._draft_in_use())
+        self.top.draft.set_note(*self._draft_in_use())
         self.top.draft.set_value(now.draft)
         self.top.set_switch(now.speculation.enabled and now.draft != NONE)
         self.page.composer.set_note(engine.state.target.template_note if engine.state.target else "")
 
-    def _draft_in_use(self) -> str:
+    def _draft_in_use(self) -> tuple[str, tuple[str, ...]]:
         """Which model "Automatic" has come to."""
         draft = self.engine.state.draft
         if draft is None or self.settings.now.draft != AUTOMATIC:
-            return ""
-        model = self.shelf.named(draft.id)
-        return f"In use: {label(model) if model is not None else draft.name}"
+            return "", ()
+        return in_use(self.shelf.named(draft.id) or draft)
 
     # -- commands -------------------------------------------------------------------------------------------------
 

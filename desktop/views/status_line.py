@@ -66,7 +66,7 @@ class StatusLine(QObject):
         self._show_lead()
 
     def _show_lead(self) -> None:
-        engine, timings = self._engine, self._timings
+        engine = self._engine
         running = self._conversation.running or self._comparing.running
         text = lead(
             engine.mode,
@@ -74,7 +74,7 @@ class StatusLine(QObject):
             engine.progress,
             running=running,
             reading=self._reading if running else None,
-            drafted=bool(timings and timings.draft_n),
+            timings=self._timings,
         )
         if engine.trying and engine.mode == "up":
             text = "Trying drafts on your chats"

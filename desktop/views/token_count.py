@@ -1,4 +1,4 @@
-"""Counts the tokens of the conversation with the message that is being written."""
+"""Counts the tokens of the prompt that the message in the box would make."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from desktop.widgets.composer import Composer
 
 
 class TokenCount(QObject):
-    """Binds the composer's count. Only the answer to the latest question is shown."""
+    """Binds the composer's count: shown while something is written that could be sent.
+
+    Under an empty box, or beside a running reply, it would count nothing that is there. Only the answer to the latest
+    question is shown.
+    """
 
     def __init__(self, composer: Composer, bridge: EngineBridge, engine: Engine, conversation: Conversation) -> None:
         super().__init__(composer)
@@ -19,22 +23,30 @@ class TokenCount(QObject):
         self._conversation = conversation
         self._ticket = 0
         composer.counting.connect(self._ask)
+        composer.edit.textChanged.connect(self._written)
         conversation.opened.connect(lambda _: self._begin())
+        conversation.running_changed.connect(lambda _: self._begin())
         bridge.counted.connect(self._counted)
 
     def _begin(self) -> None:
-        self._composer.set_count(None, None)
+        self._clear()
         self._ask(self._composer.text)
 
-    def _ask(self, text: str) -> None:
+    def _written(self) -> None:
+        if not self._composer.text.strip():
+            self._clear()
+
+    def _clear(self) -> None:
         self._ticket += 1
+        self._composer.set_count(None, None)
+
+    def _ask(self, text: str) -> None:
         conversation = self._conversation
-        if self._engine.state.target is None or (not text.strip() and not conversation.messages):
-            self._composer.set_count(None, None)
+        if self._engine.state.target is None or not text.strip() or conversation.running:
+            self._clear()
             return
-        prompt = conversation.prompt(text)
-        if prompt:
-            self._bridge.count(self._ticket, prompt, conversation.chat_settings.template_kwargs())
+        self._ticket += 1
+        self._bridge.count(self._ticket, conversation.prompt(text), conversation.chat_settings.template_kwargs())
 
     def _counted(self, ticket: int, counted: tuple[int, int | None]) -> None:
         if ticket == self._ticket:

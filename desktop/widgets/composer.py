@@ -13,6 +13,7 @@ from desktop.words import FILES, IMAGES, Notice
 
 _IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".svg", ".heic", ".tif", ".tiff")
 _MOST_LINES = 9
+_COUNTED = "Tokens that the model would read if this message were sent: the conversation so far, and the message."
 _BUSY = "A reply is being written: Esc stops it, your message stays here."
 
 
@@ -39,7 +40,7 @@ class Composer(QFrame):
         self._standing = ""
         self._count = QLabel()
         self._count.setObjectName("count")
-        self._count.setToolTip("Tokens of the conversation with this message ÷ context size")
+        self._count.setToolTip(_COUNTED)
         self.button = IconButton("send", "Send", shortcut="Return")
         self.button.setProperty("primary", True)
         self.button.clicked.connect(self._pressed)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy
+from PySide6.QtGui import QCursor, QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip
 
 from desktop.widgets.tips import plain
 
@@ -32,12 +32,19 @@ class Elided(QLabel):
         """Show as much of ``text`` as fits; the tooltip has all of it, or ``more``."""
         if (text, more) != (self._full, self._more):
             self._full, self._more = text, more
-            self.setToolTip(plain(more or text))
+            self._tell(plain(more or text))
             self._elide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._elide()
+
+    def _tell(self, tip: str) -> None:
+        """Set the tooltip; one that is being read follows, as Qt would leave it standing over another text."""
+        before = self.toolTip()
+        self.setToolTip(tip)
+        if QToolTip.isVisible() and QToolTip.text() == before:
+            QToolTip.showText(QCursor.pos(), tip, self)
 
     def _elide(self) -> None:
         self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, max(self.width(), 20)))

@@ -71,6 +71,7 @@ class Picker(QComboBox):
         self._rows: list[Row] = []
         self.activated.connect(self._activated)
         self._value = self._note = ""
+        self._closed: tuple[str, ...] = ()
 
     @property
     def value(self) -> str:
@@ -99,10 +100,17 @@ class Picker(QComboBox):
         note = f"\n{self._note}" if self._note else ""
         self.setToolTip(plain(f"{self._name}: {row.text}{detail}{note}" if row else self._name))
 
-    def set_note(self, note: str) -> None:
-        """What the tooltip says besides."""
-        self._note = note
+    def set_note(self, note: str, closed: Sequence[str] = ()) -> None:
+        """What the tooltip says besides, and what the closed box says instead of its row: the first that fits."""
+        self._note, self._closed = note, tuple(closed)
         self.set_value(self._value)
+        self.update()
+
+    @property
+    def closed_text(self) -> str:
+        """What the closed box says."""
+        fits = (text for text in self._closed if self.fontMetrics().horizontalAdvance(text) <= _room(self))
+        return next(fits, self.currentText())
 
     def showPopup(self) -> None:
         view = self.view()
@@ -111,7 +119,7 @@ class Picker(QComboBox):
         super().showPopup()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        paint_box(self)
+        paint_box(self, self.closed_text)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()  # scrolling past must not load another model
@@ -131,15 +139,18 @@ class Picker(QComboBox):
             self.chosen.emit(row.value)
 
 
-def paint_box(box: QComboBox) -> None:
+def _room(box: QComboBox) -> int:
+    """Pixels for the text of a closed box."""
+    return box.width() - 38
+
+
+def paint_box(box: QComboBox, text: str = "") -> None:
     """The closed box: its text cut with an ellipsis, and a chevron (a style sheet takes the native arrow away)."""
     painter = QStylePainter(box)
     option = QStyleOptionComboBox()
     box.initStyleOption(option)
-    if box.currentIndex() < 0:
-        option.currentText = box.placeholderText()
-    room = box.width() - 38
-    option.currentText = box.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+    text = text or option.currentText or box.placeholderText()
+    option.currentText = box.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, _room(box))
     painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
     painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -120,7 +120,9 @@ def test_a_reply_goes_to_stdout_and_its_figures_to_stderr(smollm2: Path) -> None
     done = tandem("chat", "--target", smollm2, "--temperature", "0", "--max-tokens", "8", stdin=b"What is rain?\n")
     assert done.code == 0
     assert len(done.out.strip()) > 8
-    assert re.match(r"8 tokens · [\d.]+ tok/s · ", done.sentence)
+    loading, figures = done.err.splitlines()
+    assert loading == f"tandem: Loading {smollm2.stem.lower()}…", "a log shows what takes its time"
+    assert re.match(r"8 tokens · [\d.]+ tok/s · ", figures)
 
 
 def test_json_holds_the_reply_and_everything_to_reproduce_it(smollm2: Path) -> None:
@@ -217,7 +219,9 @@ def test_without_the_starter_models_the_command_that_gets_them_is_named(tmp_path
 def test_a_prompt_that_does_not_fit_says_by_how_much(files: Path) -> None:
     done = tandem("chat", "--target", files / "good.gguf", "--context", "256", stdin=b"word " * 400)
     assert done.code == 1
-    assert re.search(r"[\d,]+ more than fit", done.sentence)
+    loading, sentence = done.err.splitlines()
+    assert "Loading good" in loading
+    assert re.search(r"[\d,]+ more than fit", sentence)
 
 
 @pytest.mark.parametrize(
@@ -431,6 +435,7 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
     report = json.loads(out.read_text("utf-8"))
     runs = report["runs"]
     assert len(runs) == 4 * 2 * 2
+    assert "tandem: 16 replies; the table follows at the end." in done.err.splitlines()
     assert {r["predicted_n"] for r in runs} == {6}
     assert all(r["prompt_n"] > 5 for r in runs)  # read anew each time
     plain = {(r["prompt_id"], r["repeat"]): r for r in runs if r["mode"] == "plain"}
@@ -448,6 +453,22 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
     assert all(b["bound"] >= 1.0 and b["auto"] for b in report["bounds"])
 
 
+@posix_only
+def test_bench_and_tune_tell_a_terminal_how_far_they_are(files: Path, tmp_path: Path) -> None:
+    prompts = tmp_path / "p.jsonl"
+    prompts.write_text('{"id": "a", "prompt": "hello"}\n{"id": "b", "prompt": "again"}\n')
+    common = ("--target", files / "good.gguf", "--prompts", prompts, "--max-tokens", "4")
+    bench = Terminal("bench", *common, "--modes", "plain", "--ignore-eos")
+    bench.expect("warming up, then 2 replies")
+    bench.expect("1/2 a plain")
+    bench.expect("tok/s")
+    assert bench.end() == 0
+    tune = Terminal("tune", *common, "--drafts", files / "draft.gguf")
+    for step in ("1/2", "2/2", "speed-up"):
+        tune.expect(step)
+    assert tune.end() == 0
+
+
 def test_bench_refuses_before_it_measures(files: Path, tmp_path: Path) -> None:
     prompts = tmp_path / "p.jsonl"
     prompts.write_text('{"id": "a", "prompt": "hello"}\n')
@@ -462,6 +483,8 @@ def test_bench_refuses_before_it_measures(files: Path, tmp_path: Path) -> None:
 def test_demo_shows_three_prompts_both_ways(smollm2: Path) -> None:
     done = tandem("demo", "--target", smollm2, "--max-tokens", "12")
     assert done.code == 0, done.err
+    assert done.out.startswith("Loading the models…\n")
+    assert re.search(r"both ways in turn, about \d+ (seconds|minutes)\.", done.out)
     for title in ("edit this code", "explain this", "tell a story"):
         assert f"\n{title}\n" in done.out
     assert len(re.findall(r"whole request +[\d.]+×", done.out)) == 3
@@ -469,7 +492,28 @@ def test_demo_shows_three_prompts_both_ways(smollm2: Path) -> None:
     assert len(re.findall(r"source: ", done.out)) == 3
     assert len(re.findall(r"text +(identical|first difference at token \d+: .*margin)", done.out)) == 3
     # which of them depends on the clock; test_terminal_words.py has each
-    assert any(words in done.out for words in ("An edit repeats its input", "gained little", "is slower than plain"))
+    assert any(words in done.out for words in ("An edit repeats its input", "gained little", "came out slower"))
+
+
+@posix_only
+def test_demo_names_a_prompt_before_it_is_answered(smollm2: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "demo", "--target", smollm2],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    while line := process.stdout.readline():
+        if line == b"edit this code\n":
+            break
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate(timeout=PATIENCE)
+    assert line, err
+    assert process.returncode == 130, err
+    assert b"whole request" not in rest
 
 
 def test_doctor_finds_that_a_reply_can_be_made(smollm2: Path, tmp_path: Path) -> None:
@@ -478,7 +522,7 @@ def test_doctor_finds_that_a_reply_can_be_made(smollm2: Path, tmp_path: Path) ->
     done = tandem("doctor", env=env)
     assert done.code == 0, done.out + done.err
     assert re.search(r"smollm2 +0\.10 GB, not verified yet", done.out)
-    assert re.search(r"Self-test +smollm2: \d+ tokens", done.out)
+    assert re.search(r"Self-test +smollm2: \d+ tokens in 1 s\n", done.out), "no speed: it is of one tiny model"
     assert "HF_HUB_OFFLINE" in done.out
     assert re.search(r"llama\.cpp +llama\.cpp ", done.out)
 

@@ -135,7 +135,9 @@ def test_a_report_that_cannot_be_written_costs_no_figures(good: Path, tmp_path: 
         *("--max-tokens", "4", "--json", "/dev/full"),
     )
     assert done.code == 1
-    assert "/dev/full cannot be written" in done.sentence
+    announced, refused = done.err.splitlines()
+    assert "the table follows" in announced
+    assert "/dev/full cannot be written" in refused
     assert "plain" in done.out
 
 

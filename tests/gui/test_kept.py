@@ -227,7 +227,7 @@ from PySide6.QtCore import QTimer
 from desktop import start
 from tests.gui.scripted import LONG, ScriptedEngine
 
-def engine(*, strict):
+def engine():
     return ScriptedEngine(LONG, pause=0.02)
 
 begin = start.Desktop.begin

@@ -15,7 +15,7 @@ from desktop.start import Desktop
 from desktop.widgets.picker import Row
 from tests.gui.faults import buttons, try_again
 from tests.gui.person import MakeDesktop
-from tests.gui.scripted import ScriptedEngine
+from tests.gui.scripted import ScriptedEngine, model
 
 ROWS = [Row("On this machine"), Row("A", "a"), Row("B", "b"), Row("C", "c")]
 
@@ -396,6 +396,15 @@ def test_automatic_says_which_draft_it_has_come_to(
     desktop.settings.change(draft=AUTOMATIC)
     up(desktop, qtbot)
     box = desktop.window.top.draft
-    assert box.toolTip().endswith("In use: small")
+    assert box.toolTip().endswith("In use: small · Q4_K_M")
+    assert box.closed_text == "Automatic · small"
+    assert box.currentText() == "Automatic", "the list offers the choice itself"
+    engine.publish(draft=model("small").model_copy(update={"name": "Qwen2.5-Coder 0.5B Instruct"}))
+    qtbot.waitUntil(lambda: box.toolTip().endswith("Instruct · Q4_K_M"))
+    window = desktop.window
+    for width, said in ((1600, "Automatic · Qwen2.5-Coder 0.5B"), (window.minimumWidth(), "Automatic")):
+        window.resize(width, 700)
+        qtbot.waitUntil(lambda w=width, s=said: window.width() == w and box.closed_text == s)
     desktop.engine.choose_draft("small")
     assert "In use" not in box.toolTip()
+    assert box.closed_text == "small · Q4_0"

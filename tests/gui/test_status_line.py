@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from backend.protocol import Delta, Finished, ReplyEvent, ReplyRequest
@@ -120,3 +123,23 @@ def test_why_drafts_pause_is_said_in_words_with_the_figures_behind(
     status = desktop.window.status
     qtbot.waitUntil(lambda: status.lead == "Drafts paused: they would cost more than they save")
     qtbot.waitUntil(lambda: status._lead.toolTip().endswith("(a draft step costs 0.37 of a pass)"))
+
+
+def test_a_tooltip_that_is_being_read_follows_the_state(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.publish(why="drafting with lookup")
+    lead = desktop.window.status._lead
+    qtbot.waitUntil(lambda: lead.toolTip() == "Drafting with lookup")
+    QApplication.sendEvent(lead, QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 4), lead.mapToGlobal(QPoint(4, 4))))
+    qtbot.waitUntil(lambda: QToolTip.isVisible() and QToolTip.text() == "Drafting with lookup")
+    engine.publish(why="drafts paused: they would cost more than they save (a step costs 0.37 of a pass)")
+    qtbot.waitUntil(lambda: QToolTip.text().startswith("Drafts paused"))
+    QToolTip.hideText()
+
+
+def test_until_the_first_word_the_prompt_is_being_read(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    status = desktop.window.status
+    said: list[str] = []
+    desktop.conversation.running_changed.connect(lambda _: said.append(status.lead))
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    assert said[0] == "Reading the prompt"

@@ -68,8 +68,8 @@ def test_where_only_single_tokens_are_exact_it_is_said(desktop: Desktop, engine:
     engine.publish(exact_rows=1)
     qtbot.waitUntil(lambda: status.lead == "Ready, plain: only one-token passes are exact")
     assert beside(desktop) == ""
-    engine.held = True
+    engine.pause = 0.01
     send(desktop, qtbot)
     qtbot.waitUntil(lambda: status.lead == "Writing plain: only one-token passes are exact")
-    engine.held = False
+    engine.pause = 0
     finished(desktop, qtbot)

@@ -340,9 +340,25 @@ def test_the_reader_is_not_pulled_to_the_end(desktop: Desktop, engine: ScriptedE
     assert view.following
 
 
-def test_tokens_are_counted_while_writing(desktop: Desktop, qtbot: QtBot) -> None:
-    desktop.window.page.composer.set_text("three small words")
-    qtbot.waitUntil(lambda: desktop.window.page.composer._count.text() == "3 tok", timeout=3000)
+def test_tokens_are_counted_while_writing_and_only_then(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    composer = desktop.window.page.composer
+    composer.set_text("three small words")
+    qtbot.waitUntil(lambda: composer._count.text() == "3 tok", timeout=3000)
+    assert "if this message were sent" in composer._count.toolTip()
+    composer.set_text("")
+    assert composer._count.text() == ""
+    engine.held = True
+    send(desktop, qtbot, "one two")
+    composer.set_text("three small words")
+    qtbot.wait(500)  # longer than the pause after which it is counted
+    assert composer._count.text() == ""
+    engine.held = False
+    finished(desktop, qtbot)
+    said = len(LONG.split()) + 5
+    qtbot.waitUntil(lambda: composer._count.text() == f"{said} tok", timeout=3000)
+    composer.set_text("")
+    qtbot.wait(500)
+    assert composer._count.text() == "", "what was said is no message to be"
 
 
 def test_chat_settings_reach_the_request_and_the_store(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -121,7 +121,7 @@ def test_empty_replies_are_left_out_and_what_a_person_said_around_them_is_one() 
 
 
 def test_too_few_replies_are_said_with_what_to_do(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"No replies by big.*Chat with it") as none:
+    with pytest.raises(EngineError, match=r"No replies by big.*Chat with it a little in the window,") as none:
         chat_replies(tmp_path / "missing.sqlite", TARGET)
     assert none.value.details == {"tokens": 0}
     write(store, "short", range(LEAST_TOKENS - 1))

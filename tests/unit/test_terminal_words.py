@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from backend import cli_session
-from backend.cli_demo import conclusion
+from backend.cli_demo import conclusion, duration
 from backend.cli_figures import difference_line
-from backend.protocol import ONLY_SINGLE, Difference, LoadProgress
+from backend.protocol import ONLY_SINGLE, CostTable, Difference, LoadProgress, State
 from backend.server.rig import _log_llama, _titled
 from tests.gui.scripted import model
 
@@ -26,11 +26,27 @@ def test_a_difference_says_what_it_comes_from() -> None:
     assert line.startswith("first difference at token 12: ' a' without, ' b' with speculation. A near-tie")
 
 
+def ended(edit: float, explain: float, story: float) -> str:
+    return conclusion({"edit": edit, "explain": explain, "story": story})
+
+
 def test_the_demonstration_ends_with_what_was_measured() -> None:
-    assert conclusion([2.1, 1.2, 0.97]).startswith("An edit repeats its input")
-    assert "gained little" in conclusion([1.02, 1.0, 0.97])
-    assert conclusion([2.1, 0.51, 1.0]).startswith("0.51× is slower")
-    assert "busy" in conclusion([0.51, 1.0])
+    gained = ended(2.1, 1.2, 0.97)
+    assert gained.startswith("An edit repeats its input")
+    assert "slower" not in gained
+    assert "gained little" in ended(1.02, 1.0, 0.97)
+    both = ended(2.1, 1.0, 0.852)
+    assert both.startswith(gained), "one reply that came out slower takes nothing from what the edit shows"
+    assert "The story came out slower (0.85×): " in both
+    assert ended(0.51, 1.0, 1.0).startswith("The edit came out slower (0.51×): ")
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"), [(50.0, ", about 30 seconds"), (1.0, ", about 5 seconds"), (300.0, ", about 3 minutes")]
+)
+def test_the_demonstration_says_how_long_it_takes(ms: float, said: str) -> None:
+    assert duration(State(cost=CostTable(target={1: ms})), 96) == said
+    assert duration(State(), 96) == ""
 
 
 def test_a_percentage_never_falls_within_a_phase(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,15 @@ def test_get_then_list(models_folder: Path, wheel_folder: Path, tandem_home: Pat
     assert any(m["id"] == "smollm2" for m in json.loads(tandem("list", "--all", "--json").stdout)["models"])
 
 
+def test_a_file_that_is_here_is_checked_not_downloaded(models_folder: Path, tandem_home: Path) -> None:
+    content = write_gguf(models_folder / "m.gguf").read_bytes()
+    own_catalogue(tandem_home, content)
+    done = tandem("get", "mine")
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line == "mine: checking, 100.0 % of 0.00 GB", "and no rate, as none is known so soon"
+
+
 def test_what_is_here_is_listed_whatever_it_is_for(models_folder: Path) -> None:
     tiny = models_folder / "SmolLM2-135M-Instruct.Q4_1.gguf"
     write_gguf(tiny)  # of another size than was published: broken, but here
@@ -89,11 +98,14 @@ def test_add(models_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_text("text")
     done = tandem("add", good, tmp_path / "bad.gguf", projector)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[0].startswith("good: F32")
-    assert "mmproj" in done.stdout.splitlines()[1]
+    first, second = done.stdout.splitlines()
+    told = f"(F32, 0.00 GB), read from {good}; use it with --target good"
+    assert first == f"good added {told}"
+    assert second.endswith(f"read from {projector}; it is of the kind 'mmproj' and cannot be loaded as a model")
     assert "bad.gguf" in done.stderr
     assert "Traceback" not in done.stderr
     assert tandem("get", "good").returncode == 0
+    assert tandem("add", good).stdout.strip() == f"good was added before {told}"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +164,7 @@ def test_requantize(models_folder: Path, tmp_path: Path, smollm2: Path) -> None:
     done = tandem("requantize", smollm2, "q8_0", out)
     assert done.returncode == 0, done.stderr
     listed = tandem("add", out).stdout
-    assert listed.startswith("copy: Q8_0")
+    assert listed.startswith("copy added (Q8_0, ")
     same = tandem("requantize", smollm2, "q8_0", smollm2)
     assert same.returncode == 1
     assert "overwrite" in same.stderr

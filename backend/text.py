@@ -252,13 +252,24 @@ def shown_name(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
+def short_line(text: str, most: int = 120) -> str:
+    """A name that stands in a file: one line of at most ``most`` characters, none that is not seen or steers others."""
+    seen = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+    return seen if len(seen) <= most else f"{seen[: most - 1]}…"
+
+
 def harmless(text: str) -> str:
-    """Text for a terminal: control characters, with which a file could steer it, as pictures; lines and tabs stay."""
+    """Text for a terminal: control characters, with which a file could steer it, as pictures; lines and tabs stay.
+
+    What turns the direction of the text round it, and could make a name look like another, is left out.
+    """
     return text.translate(_PICTURES)
 
 
-_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
+_PICTURES: dict[int, int | None] = {127: 0x2421}
+_PICTURES |= {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
 _PICTURES |= dict.fromkeys(range(128, 160), 0xFFFD)
+_PICTURES |= dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 
 def one_line(text: str) -> str:

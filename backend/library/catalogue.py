@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from backend.errors import EngineError, ErrorCode
+from backend.library.gguf_limits import MOST_LAYERS
 from backend.library.paths import data_dir
 
 Count = Annotated[int, Field(ge=1)]
@@ -93,7 +94,7 @@ class Shape(_Strict):
     """The network's dimensions, for the memory plan before the file is there. None = not published."""
 
     context_length: Count | None = None
-    layers: Count | None = None
+    layers: Annotated[int, Field(ge=1, le=MOST_LAYERS)] | None = None
     heads: Count | None = None
     kv_heads: Count | None = None
     head_size: Count | None = None

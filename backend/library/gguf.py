@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf_header import ArraySpan, Header, TensorInfo, damaged, read_header
+from backend.library.gguf_limits import check_numbers
 from backend.library.gguf_tables import (
     FILE_TYPES,
     PRE_ADDS_BOS,
@@ -24,6 +25,7 @@ from backend.library.gguf_tables import (
     STRING,
     TOKENIZERS,
 )
+from backend.text import short_line, shown_name
 
 Kind = Literal["model", "mmproj", "adapter", "draft_head", "vocab_only", "other"]
 
@@ -40,7 +42,7 @@ class GgufFacts:
 
     ``vocab_hash`` is the SHA-256 over every token's length (8 bytes, little-endian) and bytes, in id order: equal
     hashes mean equal vocabularies. ``add_bos`` and the like are what llama.cpp makes of the file, its defaults
-    included. Attributes that vary by layer (``n_head_kv``) hold the largest.
+    included. Attributes that vary by layer (``n_head_kv``) hold the largest. Names are cut short, and steer nothing.
     """
 
     files: tuple[Path, ...]
@@ -153,13 +155,13 @@ def _facts(headers: list[Header]) -> GgufFacts:
     template = first.values.get("tokenizer.chat_template")
     tokens = first.arrays.get(_TOKENS)
     vocab_type, bos, eos, add_bos, add_eos = _tokenizer(first)
-    return GgufFacts(
+    facts = GgufFacts(
         files=tuple(h.path for h in headers),
         size=sum(h.size for h in headers),
         expected_size=sum(h.expected_size for h in headers),
         kind=_kind(first, arch, tensors),
-        architecture=arch,
-        name=_str(first, "general.name") or first.path.stem,
+        architecture=short_line(arch),
+        name=short_line(_str(first, "general.name")) or short_line(shown_name(first.path.stem)),
         quant=_quant(first, tensors),
         n_params=sum(t.n_elements for t in tensors),
         context_length=own("context_length"),
@@ -170,9 +172,9 @@ def _facts(headers: list[Header]) -> GgufFacts:
         head_size_v=own("attention.value_length") or head_size,
         n_embd=n_embd,
         n_vocab=tokens.count if tokens else own("vocab_size"),
-        vocab_type=vocab_type,
-        tokenizer_model=_str(first, "tokenizer.ggml.model"),
-        tokenizer_pre=_str(first, "tokenizer.ggml.pre"),
+        vocab_type=short_line(vocab_type),
+        tokenizer_model=short_line(_str(first, "tokenizer.ggml.model")),
+        tokenizer_pre=short_line(_str(first, "tokenizer.ggml.pre")),
         bos_id=bos,
         eos_id=eos,
         add_bos=add_bos,
@@ -184,6 +186,8 @@ def _facts(headers: list[Header]) -> GgufFacts:
         has_chat_template=template is not None,
         chat_template=template if isinstance(template, str) and template else None,
     )
+    check_numbers(facts, first, len(tensors))
+    return facts
 
 
 def _int(header: Header, key: str) -> int:

@@ -21,7 +21,8 @@ from backend.library.paths import data_dir
 
 Source = Literal["catalogue", "own", "models_dir", "hub_cache", "given"]
 
-_FACTS_FORMAT = 1
+_FACTS_FORMAT = 2
+"""Raised when facts are read otherwise: those kept by an older version are then read again."""
 _DEPTH = 4
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.text import Released, TextStream, harmless, one_line
+from backend.text import Released, TextStream, harmless, one_line, short_line
 
 
 def stream(pieces: list[bytes], stops: list[str]) -> tuple[list[Released[int]], TextStream[int], int]:
@@ -196,3 +196,17 @@ def test_nothing_that_a_terminal_is_shown_can_steer_it() -> None:
     assert "\n" in shown
     assert shown.endswith(every[0xAE:])
     assert one_line("a\nb") == "a␊b"
+
+
+def test_nothing_turns_the_direction_of_a_sentence_round() -> None:
+    turning = "".join(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
+    assert one_line(f"evil{turning}gnp.exe") == "evilgnp.exe"
+    assert harmless("\u05d0\u05d1 \u0301") == "\u05d0\u05d1 \u0301"  # letters and marks of every script stay
+
+
+def test_a_name_out_of_a_file_is_one_short_line() -> None:
+    assert short_line("a\x1b[2Jb\nc\r\x07\0 \u202egnp\u2067\udc80") == "a[2Jb c gnp"
+    assert short_line("Größe 語") == "Größe 語"
+    assert short_line("x" * 120) == "x" * 120
+    assert short_line("x" * 100_000) == "x" * 119 + "…"
+    assert short_line("\x1b\0") == ""

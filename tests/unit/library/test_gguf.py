@@ -256,6 +256,55 @@ def test_mutated_real_header(tmp_path: Path, smollm2: Path, data: st.DataObject)
         read_facts(path)
 
 
+def _number(key: str, value: int) -> object:
+    return lambda writer: writer.add_key_value(f"llama.{key}", value, gguf.GGUFValueType.UINT64)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("block_count", n) for n in (2**64 - 1, 10**8, 4097, 3, 0)),  # of two tensors
+        ("attention.head_count", 2**32 - 1),
+        ("attention.head_count_kv", 2**63),
+        ("attention.key_length", 2**63),
+        ("attention.value_length", 10**6),
+        ("attention.sliding_window", 2**40),
+        ("embedding_length", 2**32 - 1),
+        ("context_length", 2**32 - 1),
+        ("vocab_size", 2**63),
+    ],
+)
+def test_a_number_that_no_model_has_is_damage(tmp_path: Path, key: str, value: int) -> None:
+    path = write_gguf(tmp_path / "m.gguf", tokens=None, extra=_number(key, value))  # type: ignore[arg-type]
+    assert code_of(path) is ErrorCode.FILE_DAMAGED
+
+
+def test_many_heads_that_are_wide_too_are_damage(tmp_path: Path) -> None:
+    for heads, sound in ((16, True), (17, False)):
+
+        def extra(writer: gguf.GGUFWriter, heads: int = heads) -> None:
+            writer.add_key_length(65_536)
+            writer.add_head_count_kv(heads)
+
+        path = write_gguf(tmp_path / "m.gguf", extra=extra)
+        if sound:
+            assert read_facts(path).head_size_k == 65_536
+        else:
+            assert code_of(path) is ErrorCode.FILE_DAMAGED
+
+
+def test_names_in_a_header_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    def extra(writer: gguf.GGUFWriter) -> None:
+        writer.add_name("evil\x1b[2J\nline2\r\x07\0\u202egnp")
+
+    facts = read_facts(write_gguf(tmp_path / "m.gguf", tokenizer="x" * 500, pre="\x1b[31m", extra=extra))
+    assert facts.name == "evil[2J line2 gnp"
+    assert facts.tokenizer_pre == "[31m"
+    assert len(facts.vocab_type) == len(facts.tokenizer_model) == 120
+    nameless = read_facts(write_gguf(tmp_path / "file.gguf", extra=lambda writer: writer.add_name("\x1b\0")))
+    assert nameless.name == "file"
+
+
 # -- split files ------------------------------------------------------------------------------------------------------
 
 

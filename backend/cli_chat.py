@@ -16,7 +16,7 @@ from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperat
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, Message, ReplyRequest, Sampling, Speculation, State
-from backend.text import encode_text, harmless
+from backend.text import check_typed, harmless
 
 _INTERRUPTED = 130
 
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     prompt = _prompt(args)
     if prompt is None and args.json:
         raise EngineError(ErrorCode.BAD_REQUEST, "--json needs a prompt; give one as the last argument or on stdin.")
-    encode_text(args.system, "The system prompt")
+    check_typed(args.system, "The system prompt")
     choice = choose_pair(args.target, args.draft)
     settings = _settings(args, choice)
     for note in choice.notes:
@@ -141,7 +141,7 @@ def _prompt(args: argparse.Namespace) -> str | None:
         return None
     if given is None or given == "-":
         given = _read_stdin()
-    encode_text(given, "The prompt")
+    check_typed(given, "The prompt")
     if not given.strip():
         raise EngineError(ErrorCode.BAD_REQUEST, "The prompt is empty; write something to answer.")
     return given

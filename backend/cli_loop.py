@@ -13,7 +13,7 @@ from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.library.library import Library
 from backend.protocol import Finished, LoadRequest, Message, State
-from backend.text import encode_text, harmless
+from backend.text import check_typed, harmless
 
 _HELP = """\
 /draft ID|lookup|none   another draft, or prompt lookup, or none
@@ -75,6 +75,7 @@ class Loop:
 
     def _one(self, line: str) -> None:
         try:
+            check_typed(line, "The line")
             if not line.startswith("/"):
                 self._say(line)
                 return
@@ -91,7 +92,6 @@ class Loop:
                 _note("The engine starts again with your next message; what was said is kept.")
 
     def _say(self, line: str) -> None:
-        encode_text(line, "The message")
         before = list(self._history)
         self._ask(line)
         said: list[str] = []

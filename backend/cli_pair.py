@@ -18,6 +18,7 @@ from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.library import Library, LibraryModel
 from backend.library.local import slug
 from backend.library.pairing import check_pair
+from backend.library.paths import data_dir
 from backend.protocol import LoadOptions, LoadRequest, Sampling
 
 NO_DRAFT = ("lookup", "none")
@@ -123,8 +124,7 @@ def choose_pair(target: str | None, draft: str | None) -> PairChoice:
 
 class _Chooser:
     def __init__(self, library: Library) -> None:
-        if library.problem is not None and library.problem.code is not ErrorCode.CATALOGUE_INVALID:
-            raise library.problem  # without a data folder nothing else will work either
+        data_dir()  # where nothing can be written, the engine will not work either
         self._library = library
         self._files: dict[str, Path] = {}
         self._notes: list[str] = [library.problem.message] if library.problem else []
@@ -154,15 +154,9 @@ class _Chooser:
             if model.problem is not None:
                 raise model.problem
             assert model.facts is not None
-            return model.id, _usable(model.facts)
+            return model.id, usable(model.facts)
         path = Path(given).expanduser()
-        if path.is_dir():
-            raise EngineError(
-                ErrorCode.FILE_MISSING, f"{path} is a folder; name a GGUF file in it.", {"path": str(path)}
-            )
-        if not path.is_file():
-            raise EngineError(ErrorCode.FILE_MISSING, f"There is no file {path}; check the name.", {"path": str(path)})
-        facts = _usable(read_model(split_parts(path)))
+        facts = file_facts(path)
         name = slug(path)
         while self._files.get(name, path) != path:
             name += "-2"
@@ -196,7 +190,23 @@ class _Chooser:
         return None
 
 
-def _usable(facts: GgufFacts) -> GgufFacts:
+def file_facts(path: Path) -> GgufFacts:
+    """Of a model's file that was named on the command line.
+
+    Raises:
+        EngineError: it is not there, cannot be read, or is no model of its own.
+    """
+    if not path.exists():
+        raise EngineError(ErrorCode.FILE_MISSING, f"There is no file {path}; check the name.", {"path": str(path)})
+    return usable(read_model(split_parts(path)))
+
+
+def usable(facts: GgufFacts) -> GgufFacts:
+    """The same facts.
+
+    Raises:
+        EngineError: the file is no model of its own.
+    """
     if (unfit := unfit_kind(facts)) is not None:
         raise unfit
     return facts

@@ -240,11 +240,40 @@ def encode_text(text: str, what: str = "The text") -> bytes:
         ) from None
 
 
+def check_typed(text: str, what: str) -> None:
+    """A text from a terminal or a command line, where bytes that are no characters arrive as lone surrogates.
+
+    Raises:
+        EngineError: BAD_REQUEST.
+    """
+    if (bad := next((c for c in text if "\udc80" <= c <= "\udcff"), None)) is not None:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST,
+            f"{what} is not valid UTF-8 (byte 0x{ord(bad) - 0xDC00:02X}); write it again, or convert it first.",
+            {"field": what, "byte": ord(bad) - 0xDC00},
+        )
+    encode_text(text, what)
+
+
 def shown_size(n: int) -> str:
     """Bytes for people, in decimal units as disks and hubs count."""
+    if n < 1e3:
+        return f"{n} byte{'s' * (n != 1)}"
     if n < 1e5:
         return f"{n / 1e3:.1f} KB"
     return f"{n / 1e6:.1f} MB" if n < 1e8 else f"{n / 1e9:.1f} GB"
+
+
+def shown_sizes(wanted: int, free: int) -> tuple[str, str]:
+    """Two sizes for one sentence, with more digits where they differ and would read alike."""
+    shown = shown_size(wanted), shown_size(free)
+    if wanted == free or shown[0] != shown[1]:
+        return shown
+    for digits in (2, 3, 6):
+        shown = f"{wanted / 1e9:.{digits}f} GB", f"{free / 1e9:.{digits}f} GB"
+        if shown[0] != shown[1]:
+            return shown
+    return f"{wanted:,} bytes", f"{free:,} bytes"
 
 
 def shown_name(name: str) -> str:

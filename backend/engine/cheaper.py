@@ -51,7 +51,9 @@ class Choice:
             return f"using a {COPY_TYPE} copy of the draft: a step takes {self.step:.3g} ms, not {self.draft_step:.3g}"
         kept = f"the draft is used as it is: its {COPY_TYPE} copy"
         if self.step > CLEARLY_FASTER * self.draft_step:
-            return f"{kept} is hardly quicker ({self.step:.3g} ms a step, not {self.draft_step:.3g})"
+            slower = self.step > self.draft_step and f"{self.step:.3g}" != f"{self.draft_step:.3g}"
+            than = "slower" if slower else "hardly quicker"
+            return f"{kept} is {than} ({self.step:.3g} ms a step, not {self.draft_step:.3g})"
         quicker = f"{kept} is quicker ({self.step:.3g} ms a step, not {self.draft_step:.3g})"
         if round(self.accepted, 2) < round(self.draft_accepted, 2):
             return f"{quicker} but guesses worse ({self.accepted:.0%} of a sample, not {self.draft_accepted:.0%})"

@@ -14,6 +14,7 @@ from backend.plan.free import free_main_memory
 from backend.protocol import DeviceInfo
 
 _KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accel"}
+_HELD = ("RssAnon", "RssShmem", "VmLck")
 
 
 def devices() -> list[DeviceInfo]:
@@ -63,7 +64,10 @@ def default_threads() -> int:
 
 
 def memory_used() -> int:
-    """Bytes this process holds beyond what the system could drop: anonymous memory plus locked pages."""
+    """Bytes this process holds beyond what the system could drop: anonymous and shared memory, and locked pages.
+
+    Layers that stay in memory while others are read from disk lie in shared memory.
+    """
     process = psutil.Process()
     status = f"/proc/{process.pid}/status"
     if os.path.exists(status):  # noqa: PTH110 - a fixed path, asked many times a second
@@ -72,5 +76,5 @@ def memory_used() -> int:
             for line in lines:
                 name, _, value = line.partition(":")
                 fields[name] = value
-        return sum(int(fields[name].split()[0]) * 1024 for name in ("RssAnon", "VmLck") if name in fields)
+        return sum(int(fields[name].split()[0]) * 1024 for name in _HELD if name in fields)
     return int(getattr(process.memory_info(), "private", process.memory_info().rss))

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf_limits import MOST_LAYERS
-from backend.library.paths import data_dir
+from backend.library.paths import data_path
 
 Count = Annotated[int, Field(ge=1)]
 _MAX_FILE = 2**20
@@ -183,7 +183,7 @@ class Catalogue(_Strict):
 
 def own_catalogue_path() -> Path:
     """Where a person's own catalogue lies."""
-    return data_dir() / "models.yaml"
+    return data_path() / "models.yaml"
 
 
 def load_catalogue() -> tuple[Catalogue, EngineError | None]:
@@ -196,6 +196,8 @@ def load_catalogue() -> tuple[Catalogue, EngineError | None]:
         return _merged(shipped, read_catalogue(path), path), None
     except EngineError as error:
         return shipped, error
+    except OSError as error:
+        return shipped, _invalid(str(own_catalogue_path()), "", "", f"it cannot be read: {error}")
 
 
 def shipped_catalogue() -> Catalogue:

@@ -7,6 +7,7 @@ real header takes under 0.3 s and a hostile one cannot cost more than about a se
 
 from __future__ import annotations
 
+import stat
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,8 @@ def read_header(path: Path) -> Header:
             or a tensor type the engine does not have, ``MODEL_UNSUPPORTED``.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever, a device would never end
+            raise _no_file(path)
         with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(0)
@@ -109,6 +112,11 @@ def read_header(path: Path) -> Header:
             f"The model file {path} cannot be opened ({why}); check the path or add the model again.",
             {"path": str(path), "reason": why},
         ) from error
+
+
+def _no_file(path: Path) -> EngineError:
+    kind = "a folder; name a GGUF file in it" if path.is_dir() else "a pipe or a device; name a GGUF file"
+    return EngineError(ErrorCode.FILE_MISSING, f"{path} is {kind}.", {"path": str(path)})
 
 
 class _Reader:

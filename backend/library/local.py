@@ -17,7 +17,7 @@ from typing import Any, Literal
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_facts, read_model, split_name, split_parts
 from backend.library.jsonfile import read_json, set_aside_if_damaged, write_json
-from backend.library.paths import data_dir
+from backend.library.paths import data_path
 
 Source = Literal["catalogue", "own", "models_dir", "hub_cache", "given"]
 
@@ -119,7 +119,7 @@ class OwnFiles:
     """The files that a person added, in ``library.json``: id -> path of the first part."""
 
     def __init__(self) -> None:
-        self._path = data_dir() / "library.json"
+        self._path = data_path() / "library.json"
 
     def models(self) -> list[LocalModel]:
         """Every added model, also one whose file has gone since."""
@@ -177,7 +177,7 @@ class FactsIndex:
     """Facts already read, in ``facts.json``; a damaged index is simply built again."""
 
     def __init__(self) -> None:
-        self._path = data_dir() / "facts.json"
+        self._path = data_path() / "facts.json"
         stored = read_json(self._path)
         entries = stored.get("entries") if stored.get("format") == _FACTS_FORMAT else None
         self._entries: dict[str, Any] = entries if isinstance(entries, dict) else {}

@@ -25,8 +25,13 @@ def data_dir() -> Path:
     Raises:
         EngineError: ``NOT_WRITABLE`` when the folder cannot be made or written.
     """
+    return writable(data_path())
+
+
+def data_path() -> Path:
+    """The same for those who only read: neither made nor checked here."""
     home = _home()
-    return writable(home if home else platformdirs.user_data_path(_APP, appauthor=False))
+    return home if home else platformdirs.user_data_path(_APP, appauthor=False)
 
 
 def chats_file() -> Path:
@@ -76,7 +81,7 @@ def writable(folder: Path) -> Path:
     except OSError as error:
         raise not_writable(folder, error) from error
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise not_writable(folder, None)
+        raise not_writable(folder, OSError(errno.EROFS, os.strerror(errno.EROFS)) if _read_only(folder) else None)
     return folder
 
 
@@ -90,12 +95,18 @@ def not_writable(folder: Path, error: OSError | None) -> EngineError:
             {"folder": str(folder)},
         )
     why = (error.strerror or str(error)) if error else "no permission"
+    todo = "give it write permission or choose another one"
+    if error is not None and error.errno == errno.EROFS:
+        why, todo = "its file system is read-only", "choose another one"
     return EngineError(
         ErrorCode.NOT_WRITABLE,
-        f"The folder {folder} cannot be written ({why}); "
-        f"give it write permission or choose another one with {variable}.",
+        f"The folder {folder} cannot be written ({why}); {todo} with {variable}.",
         {"folder": str(folder), "reason": why},
     )
+
+
+def _read_only(folder: Path) -> bool:
+    return hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def _home() -> Path | None:

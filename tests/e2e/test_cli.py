@@ -244,7 +244,7 @@ def test_a_prompt_that_is_no_prompt_is_one_sentence(args: list[str], stdin: byte
 def test_bytes_on_the_command_line_that_are_no_text_are_one_sentence() -> None:
     done = tandem("chat", b"a\xed\xa0\x80b", env={"PYTHONUTF8": "1"})
     assert done.code == 1
-    assert "half of a character" in done.sentence
+    assert "not valid UTF-8 (byte 0xED)" in done.sentence
 
 
 def test_an_unwritable_data_folder_is_one_sentence(tmp_path: Path) -> None:

@@ -100,3 +100,10 @@ def test_how_the_prompt_is_made_is_said_where_it_is_unusual(tmp_path: Path, caps
         loop = Loop(session, request, session.load(request), Settings(Sampling(), Speculation()))
         loop._greet()
     assert "no chat template" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["caf\udce9", "/draft \udcff", "/\udcff"])
+def test_what_is_not_utf8_is_said_and_not_asked(loop: Loop, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    loop._one(line)
+    assert "not valid UTF-8" in capsys.readouterr().err
+    assert loop._history == []

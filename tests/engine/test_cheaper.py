@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,8 @@ def test_a_copy_that_is_hardly_quicker_is_not(
     choice = chosen(both, tiny_files[1], Learnt(tmp_path / "learnt.json"), (14.5, 15), monkeypatch)
     assert not choice.use
     assert choice.sentence == ("the draft is used as it is: its Q4_0 copy is hardly quicker (14.5 ms a step, not 15)")
+    worse = replace(choice, step=18.0).sentence
+    assert worse == "the draft is used as it is: its Q4_0 copy is slower (18 ms a step, not 15)"
     assert both.draft is before
     assert choice.accepted == choice.draft_accepted, "the same file says the same"
 

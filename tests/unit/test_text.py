@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.text import Released, TextStream, harmless, one_line, short_line
+from backend.errors import EngineError
+from backend.text import Released, TextStream, check_typed, harmless, one_line, short_line, shown_size, shown_sizes
 
 
 def stream(pieces: list[bytes], stops: list[str]) -> tuple[list[Released[int]], TextStream[int], int]:
@@ -210,3 +211,22 @@ def test_a_name_out_of_a_file_is_one_short_line() -> None:
     assert short_line("x" * 120) == "x" * 120
     assert short_line("x" * 100_000) == "x" * 119 + "…"
     assert short_line("\x1b\0") == ""
+
+
+def test_sizes_that_differ_do_not_read_alike() -> None:
+    assert shown_sizes(3 * 10**9, 10**9) == ("3.0 GB", "1.0 GB")
+    assert shown_sizes(1_210_000_000, 1_190_000_000) == ("1.21 GB", "1.19 GB")
+    assert shown_sizes(1_200_000_300, 1_200_000_200) == ("1,200,000,300 bytes", "1,200,000,200 bytes")
+    assert shown_sizes(10**9, 10**9) == ("1.0 GB", "1.0 GB")
+
+
+def test_little_is_counted_in_bytes() -> None:
+    assert [shown_size(n) for n in (0, 1, 999, 1000)] == ["0 bytes", "1 byte", "999 bytes", "1.0 KB"]
+
+
+def test_bytes_that_are_no_characters_are_told_from_half_a_character() -> None:
+    check_typed("grün 😀", "It")
+    with pytest.raises(EngineError, match=r"It is not valid UTF-8 \(byte 0xED\)"):
+        check_typed(b"a\xed".decode("utf-8", "surrogateescape"), "It")
+    with pytest.raises(EngineError, match="half of a character"):
+        check_typed("a\ud83d", "It")

@@ -137,7 +137,8 @@ def test_malformed_own_catalogue_is_reported(models_folder: Path, tandem_home: P
 def test_unwritable_data_folder(models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TANDEM_HOME", str(tmp_path / "file" / "x"))
-    done = tandem("list")
+    assert tandem("list").returncode == 0, "it writes nothing that matters"
+    done = tandem("add", str(write_gguf(tmp_path / "m.gguf")))
     assert done.returncode == 1
     assert "cannot be written" in done.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import struct
 import time
 from pathlib import Path
@@ -132,6 +133,15 @@ def test_missing(tmp_path: Path) -> None:
     assert code_of(tmp_path / "none.gguf") is ErrorCode.FILE_MISSING
     (tmp_path / "folder.gguf").mkdir()
     assert code_of(tmp_path / "folder.gguf") is ErrorCode.FILE_MISSING
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.timeout(20)
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.gguf")
+    assert code_of(tmp_path / "pipe.gguf") is ErrorCode.FILE_MISSING
+    with pytest.raises(EngineError, match="is a folder; name a GGUF file in it"):
+        read_facts(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"GGU", b"version https://git-lfs.github.com/spec/v1\n", b"<!DOCTYPE html>"])

@@ -59,6 +59,20 @@ def test_folder_without_permission(tandem_home: Path, monkeypatch: pytest.Monkey
     assert caught.value.code is ErrorCode.NOT_WRITABLE
 
 
+def test_a_read_only_file_system_is_no_matter_of_permission(tandem_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = not_writable(tandem_home, OSError(errno.EROFS, "Read-only file system"))
+    assert "its file system is read-only" in error.message
+    assert "permission" not in error.message
+    monkeypatch.setenv("TANDEM_HOME", "/sys/kernel" if read_only("/sys") else str(tandem_home))
+    if read_only("/sys"):  # as in most containers
+        with pytest.raises(EngineError, match="its file system is read-only"):
+            data_dir()
+
+
+def read_only(folder: str) -> bool:
+    return Path(folder).is_dir() and hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
 # -- names ------------------------------------------------------------------------------------------------------------
 
 

@@ -5,26 +5,32 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 
-from backend.cli_pair import NO_DRAFT, is_path, whole
+from backend.cli_pair import NO_DRAFT, file_facts, is_path, usable, whole
 from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
-from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
+from backend.library.gguf import GgufFacts
 from backend.library.library import Library
 from backend.library.pairing import check_pair, check_sizes
 from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, cards, machine, measured_memory_rate
 from backend.plan.needs import Needs, of_file, of_model
 from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
-from backend.text import shown_size
+from backend.plan.request import request_for
+from backend.protocol import LoadOptions
+from backend.text import one_line, shown_size, shown_sizes
 
 _WHERE = {"none": "no draft", "gpu": "draft on a GPU", "memory": "draft in memory"}
-_CONTEXT = 8192
+_KV_TYPES = ("f16", "q8_0", "q4_0", "bf16", "f32")
 _PATIENCE = 60.0
+_MOST = 1e6
+_SHORTER = (65_536, 32_768, 16_384, 8192, 4096, 2048, 1024)
+"""Contexts that are offered instead."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,8 +40,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--draft", metavar="ID|PATH|lookup|none", help="default: the first draft that the catalogue names"
     )
-    parser.add_argument("--context", type=whole(64, 4_194_304), default=_CONTEXT, metavar="N", help="default: 8192")
-    parser.add_argument("--kv-type", choices=("f16", "q8_0", "q4_0", "bf16", "f32"), default="f16")
+    parser.add_argument("--context", type=whole(64, 4_194_304), metavar="N", help="in tokens (default: 8192)")
+    parser.add_argument("--kv-type", choices=_KV_TYPES, default="f16")
+    parser.add_argument("--draft-kv-type", choices=_KV_TYPES, default="f16")
     parser.add_argument(
         "--memory", type=_gigabytes, metavar="GB", help="main memory that is free, of assumed speed (default: as here)"
     )
@@ -60,9 +67,9 @@ def run(args: argparse.Namespace) -> int:
     if args.draft not in NO_DRAFT and (args.draft or target.drafts):
         draft = _subject(library, args.draft or target.drafts[0])
         _check_pair(target, draft)
-    request = Request(
-        target.needs, draft.needs if draft else None, args.context, args.kv_type, acceptance=args.acceptance
-    )
+    options = LoadOptions(n_ctx=args.context, kv_type=args.kv_type, draft_kv_type=args.draft_kv_type)
+    request = request_for(options, target.needs, draft.needs if draft else None)
+    request = replace(request, acceptance=args.acceptance)
     here = _machine(args.memory, args.vram)
     found = plans(request, here)
     print(_title(request, here, measured=args.memory is None))
@@ -71,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
         return 1
     for line in _table(request, here, found):
         print(line)
+    if request.draft is not None and all(plan.where == "none" for plan in found):
+        print(one_line(f"The draft ({request.draft.name}) fits nowhere beside it."))
     print(_verdict(request, here, found))
     return 0
 
@@ -99,20 +108,28 @@ def _check_pair(target: _Subject, draft: _Subject) -> None:
 
 def _subject(library: Library, name: str) -> _Subject:
     if is_path(name):
-        facts = read_model(split_parts(Path(name).expanduser()))
-        if (unfit := unfit_kind(facts)) is not None:
-            raise unfit
-        return _Subject(of_file(facts), facts, ())
+        facts = file_facts(Path(name).expanduser())
+        return _Subject(_read_at_all(of_file(facts)), facts, ())
     model = library.find(name)
     if model.problem is not None:
         raise model.problem
+    if model.facts is not None:
+        usable(model.facts)
     drafts = model.entry.drafts if model.entry is not None else ()
     needs = of_model(model)
     if needs is None:
         raise EngineError(
             ErrorCode.BAD_REQUEST, f"Too little is published about {name} to plan with; get it first.", {"model": name}
         )
-    return _Subject(needs, model.facts if model.installed else None, drafts)
+    return _Subject(_read_at_all(needs), model.facts if model.installed else None, drafts)
+
+
+def _read_at_all(needs: Needs) -> Needs:
+    if needs.read:
+        return needs
+    raise EngineError(
+        ErrorCode.MODEL_UNSUPPORTED, f"{needs.name} has no weights that a token would read; choose another model."
+    )
 
 
 def _machine(memory: int | None, vram: Sequence[int] | None) -> Machine:
@@ -140,7 +157,7 @@ def _cards_here() -> list[int]:
 
 def _title(request: Request, here: Machine, measured: bool) -> str:
     cards = ", ".join(f"{shown_size(card.free)} on {card.name}" for card in here.gpus) or "no GPU"
-    pair = request.target.name + (f" with {request.draft.name}" if request.draft else "")
+    pair = one_line(request.target.name + (f" with {request.draft.name}" if request.draft else ""))
     guess = "estimated from the catalogue" if request.target.estimated else "from the file"
     return (
         f"{pair}; weights {guess}; {request.n_ctx:,} tokens of context\n"
@@ -177,14 +194,15 @@ def _too_large(request: Request, here: Machine) -> str:
     target = request.target
     need = target.embedding + target.kv(request.n_ctx, request.kv_type)
     need += target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
-    return (
-        f"It does not fit: caches and buffers alone want more than {shown_size(here.memory.free)} of main memory "
-        f"(at least {shown_size(need)}). Choose a shorter context."
+    needed, free = shown_sizes(need, here.memory.free)
+    fits = next((n for n in _SHORTER if n < request.n_ctx and plans(replace(request, n_ctx=n), here)), None)
+    return f"It does not fit: caches and buffers alone want more than {free} of main memory (at least {needed}). " + (
+        f"Choose a shorter context: {fits:,} tokens would do." if fits else "Choose a smaller model."
     )
 
 
 def _gigabytes(text: str) -> int:
-    return _number(text, lambda value: value >= 0, "GB, 0 or more", 1e9)
+    return _number(text, lambda value: value >= 0, f"from 0 to {_MOST:,.0f} GB", 1e9)
 
 
 def _share(text: str) -> float:
@@ -197,6 +215,6 @@ def _number(text: str, fits: Callable[[float], bool], wanted: str, scale: float)
         value = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if not fits(value) or value > 1e6:
+    if not fits(value) or value > _MOST:
         raise argparse.ArgumentTypeError(f"must be {wanted}, but is {text}")
     return round(value * scale)

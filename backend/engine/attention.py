@@ -1,8 +1,6 @@
-"""Whether a context uses flash attention (docs/adr/0006)."""
+"""Which caches flash attention leaves possible (whether it is used: ``backend.plan.attention``)."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import LoadOptions
@@ -22,17 +20,3 @@ def check_caches(options: LoadOptions) -> None:
                 f"A KV cache of type {kind} cannot be used {why}: choose f16, bf16 or f32.",
                 {"kv_type": kind},
             )
-
-
-def flash_attention(options: LoadOptions, kv_type: str, *, on_gpu: bool, sliding: bool) -> Literal["auto", "on", "off"]:
-    """Off on a processor, unless asked for.
-
-    There llama.cpp's reads the whole cache again for each row of a pass of fewer than 64, and splits it between threads
-    for one-token passes only, whose bits no other pass gives then. Sliding windows are what it is good at, and a
-    quantised cache cannot do without.
-    """
-    if options.strict:
-        return "off"
-    if options.flash_attention == "auto" and not (on_gpu or sliding or kv_type.startswith("q")):
-        return "off"
-    return options.flash_attention

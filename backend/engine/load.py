@@ -10,7 +10,7 @@ from pathlib import Path
 import llama_cpp
 
 from backend.engine import kernels, native
-from backend.engine.attention import check_caches, flash_attention
+from backend.engine.attention import check_caches
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.devices import default_threads, free_memory, has_gpu
@@ -25,12 +25,13 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.pairing import check_pair
 from backend.library.paths import copies_dir
+from backend.plan.attention import flash_attention
+from backend.plan.request import DEFAULT_CONTEXT
 from backend.protocol import LoadOptions, ModelInfo
 from backend.text import shown_name
 
 Progress = Callable[[str, float], None]
 
-DEFAULT_CONTEXT = 8192
 _READ = 0.5
 """Of the progress of loading: bringing the file into memory, before the engine takes it over."""
 _TARGET_ROWS = 64
@@ -151,7 +152,8 @@ def _load(
         with _readable():
             warm(facts.files, lambda f: progress(phase, _READ * f), flag)
     streamer = Streamer(facts, options.streamed) if options.streamed and phase == "target" else None
-    model = _load_weights(path, _kept(options, phase), layers, lambda f: progress(phase, read + (1 - read) * f), flag)
+    first, kept = facts.files[0], _kept(options, phase)  # llama.cpp takes no other part of a split model
+    model = _load_weights(first, kept, layers, lambda f: progress(phase, read + (1 - read) * f), flag)
     context: Context | None = None
     try:
         progress("probe", 0.0)

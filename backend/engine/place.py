@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.engine.attention import flash_attention
-from backend.engine.load import DEFAULT_CONTEXT
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.plan.machine import Machine, cards, machine
 from backend.plan.needs import Needs, of_file
 from backend.plan.plan import Plan, Request, draft_beside, plans
+from backend.plan.request import request_for
 from backend.protocol import DeviceInfo, LoadOptions
-from backend.text import shown_size
+from backend.text import shown_size, shown_sizes
 
 ALL = 999
 """llama.cpp takes as many layers as there are."""
@@ -128,10 +127,10 @@ def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int)
     needs, request = of_file(draft), _request(options, draft, None, n_ctx)
     wanted = needs.weights + draft_beside(needs, request, flash=request.flash)
     if wanted > memory:
+        needed, free = shown_sizes(wanted, memory)
         raise EngineError(
             ErrorCode.OUT_OF_MEMORY,
-            f"The draft takes about {shown_size(wanted)}, and {shown_size(memory)} of memory are free. "
-            "Choose a smaller one, or none.",
+            f"The draft takes about {needed}, and {free} of memory are free. Choose a smaller one, or none.",
             {"needed": wanted, "free": memory},
         )
 
@@ -145,16 +144,7 @@ def _machine(options: LoadOptions, devices: Sequence[DeviceInfo], memory: int) -
 
 
 def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, n_ctx: int | None = None) -> Request:
-    sliding = target.sliding_window > 0
-    return Request(
-        of_file(target),
-        of_file(draft) if draft else None,
-        n_ctx or options.n_ctx or min(target.context_length or DEFAULT_CONTEXT, DEFAULT_CONTEXT),
-        kv_type=options.kv_type,
-        draft_kv_type=options.draft_kv_type,
-        flash=flash_attention(options, options.kv_type, on_gpu=False, sliding=sliding) != "off",
-        n_batch=options.batch,
-    )
+    return request_for(options, of_file(target), of_file(draft) if draft else None, n_ctx)
 
 
 def _fits(request: Request, here: Machine) -> bool:

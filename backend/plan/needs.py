@@ -39,6 +39,7 @@ class Needs:
         kv_width: numbers that one token adds to the cache, over all layers.
         trained: the longest context that it was trained on; 0 = not known.
         estimated: from the catalogue, the file not being here.
+        sliding: whether layers look back through a sliding window.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Needs:
     n_vocab: int
     trained: int = 0
     estimated: bool = False
+    sliding: bool = False
 
     @property
     def weights(self) -> int:
@@ -110,7 +112,8 @@ def of_file(facts: GgufFacts, name: str = "") -> Needs:
         facts.n_head,
         facts.n_embd,
         facts.n_vocab,
-        facts.context_length,
+        trained=facts.context_length,
+        sliding=facts.sliding_window > 0,
     )
 
 
@@ -151,4 +154,6 @@ def of_catalogue(name: str, shape: Shape, size: int, quant: str) -> Needs | None
         shape.embedding,
         shape.vocabulary,
         estimated=True,
+        sliding=bool(shape.sliding_window),
+        trained=shape.context_length or 0,
     )

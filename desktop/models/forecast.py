@@ -8,10 +8,10 @@ from typing import Any
 from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, cards, machine
 from backend.plan.needs import Needs, of_published
-from backend.plan.plan import Request, plans
-from backend.protocol import State
+from backend.plan.plan import plans
+from backend.plan.request import request_for
+from backend.protocol import LoadOptions, State
 
-_CONTEXT = 8192
 _READ = 0.9
 """Of a model's weights, in one pass: all but the embedding."""
 
@@ -34,7 +34,7 @@ def forecasts(models: Iterable[Any], state: State) -> dict[str, str]:
 
 
 def _said(target: Needs, draft: Needs | None, here: Machine) -> str:
-    found = plans(Request(target, draft, _CONTEXT), here)
+    found = plans(request_for(LoadOptions(), target, draft), here)
     alone = next((p for p in found if p.where == "none"), None)
     if alone is None:
         return "too large for this machine"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.engine.attention import flash_attention
 from backend.engine.devices import has_gpu
+from backend.plan.attention import flash_attention
 from backend.protocol import LoadOptions
 from tests.engine.rig import loaded
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.plan.machine import Machine, cards, machine
-from backend.plan.needs import Needs, of_file
+from backend.plan.needs import of_file
 from backend.plan.plan import Plan, Request, draft_beside, plans
 from backend.plan.request import request_for
 from backend.protocol import DeviceInfo, LoadOptions
-from backend.text import shown_size, shown_sizes
+from backend.text import shown_sizes
 
 ALL = 999
 """llama.cpp takes as many layers as there are."""
@@ -96,11 +96,12 @@ def _too_large(wanted: Request, here: Machine) -> EngineError:
         hint = "Choose a smaller model."
     needed = _needed(wanted)
     free = sum(place.usable for place in (*here.gpus, here.memory))
+    takes, left = shown_sizes(needed, free)
     anyway = " Loaded anyway, what is missing is read from disk for every token." if possible else ""
     return EngineError(
         ErrorCode.TOO_LARGE,
-        f"This {'pair' if draft else 'model'} takes about {shown_size(needed)} at {wanted.n_ctx:,} tokens of context, "
-        f"and {shown_size(free)} are free. {hint}{anyway}",
+        f"This {'pair' if draft else 'model'} takes about {takes} at {wanted.n_ctx:,} tokens of context, and {left} "
+        f"are free. {hint}{anyway}",
         {"needed": needed, "free": free, "n_ctx": wanted.n_ctx, "anyway": possible},
     )
 
@@ -124,8 +125,8 @@ def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int)
     """
     if options.draft_gpu_layers:
         return
-    needs, request = of_file(draft), _request(options, draft, None, n_ctx)
-    wanted = needs.weights + draft_beside(needs, request, flash=request.flash)
+    needs, request = of_file(draft), _request(options, draft, draft, n_ctx)
+    wanted = needs.weights + draft_beside(needs, request, flash=request.draft_flash)
     if wanted > memory:
         needed, free = shown_sizes(wanted, memory)
         raise EngineError(
@@ -163,9 +164,7 @@ def _plans(request: Request, here: Machine) -> list[Plan]:
 
 
 def _needed(request: Request) -> int:
-    def whole(needs: Needs, kv_type: str, rows: int) -> int:
-        buffers = needs.compute(request.n_ctx, request.n_batch, rows, flash=request.flash)
-        return needs.weights + needs.kv(request.n_ctx, kv_type) + buffers
-
-    out = whole(request.target, request.kv_type, request.rows)
-    return out + (whole(request.draft, request.draft_kv_type, request.draft_rows) if request.draft is not None else 0)
+    target, draft = request.target, request.draft
+    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
+    out = target.weights + target.kv(request.n_ctx, request.kv_type) + buffers
+    return out if draft is None else out + draft.weights + draft_beside(draft, request, flash=request.draft_flash)

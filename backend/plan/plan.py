@@ -29,6 +29,7 @@ class Request:
     draft_kv_type: str = "f16"
     flash: bool = False
     """Whether flash attention is used in main memory too (on a card it is)."""
+    draft_flash: bool = False
     n_batch: int = 512
     rows: int = 64
     draft_rows: int = 16
@@ -94,7 +95,7 @@ def _place_draft(request: Request, machine: Machine, where: Where, free: dict[st
     draft = request.draft
     assert draft is not None
     flash = where == "gpu"
-    need = draft_beside(draft, request, flash=flash or request.flash)
+    need = draft_beside(draft, request, flash=flash or request.draft_flash)
     if flash:  # the embedding stays in main memory
         need += draft.read
         if (left := free[machine.memory.name] - draft.embedding) < 0:

@@ -22,13 +22,17 @@ def request_for(options: LoadOptions, target: Needs, draft: Needs | None, n_ctx:
         draft: the same of its draft.
         n_ctx: the context, where it is settled; else what was asked for, or as much as is usual for the model.
     """
-    attention = flash_attention(options, options.kv_type, on_gpu=False, sliding=target.sliding)
+
+    def flash(kv_type: str, needs: Needs) -> bool:
+        return flash_attention(options, kv_type, on_gpu=False, sliding=needs.sliding) != "off"
+
     return Request(
         target,
         draft,
         n_ctx or options.n_ctx or min(target.trained or DEFAULT_CONTEXT, DEFAULT_CONTEXT),
         kv_type=options.kv_type,
         draft_kv_type=options.draft_kv_type,
-        flash=attention != "off",
+        flash=flash(options.kv_type, target),
+        draft_flash=draft is not None and flash(options.draft_kv_type, draft),
         n_batch=options.batch,
     )

@@ -12,6 +12,7 @@ from backend.library.gguf import GgufFacts, read_facts
 from backend.plan.machine import machine
 from backend.plan.needs import of_file
 from backend.plan.plan import Request, plans
+from backend.plan.request import request_for
 from backend.protocol import DeviceInfo, LoadOptions
 from backend.text import shown_size
 
@@ -147,6 +148,16 @@ def test_a_draft_that_does_not_fit_is_refused_alone(draft: GgufFacts) -> None:
     with pytest.raises(EngineError, match="Choose a smaller one, or none") as caught:
         check_draft(LoadOptions(), draft, 8192, GB // 2)
     assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+
+
+def test_a_drafts_buffer_is_that_of_its_own_cache(target: GgufFacts, draft: GgufFacts) -> None:
+    """Without flash attention it holds the scores of all heads: the target's attention does not matter."""
+    alike = request_for(LoadOptions(kv_type="q8_0", draft_kv_type="q8_0"), of_file(target), of_file(draft))
+    apart = request_for(LoadOptions(kv_type="q8_0"), of_file(target), of_file(draft))
+    assert (apart.flash, apart.draft_flash, alike.draft_flash) == (True, False, True)
+    for memory in (2.4, 2.5, 2.6, 2.7):
+        room = machine(round(memory * GB))
+        assert len(plans(apart, room)) <= len(plans(alike, room))
 
 
 def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> None:

@@ -65,6 +65,8 @@ class Tour:
         self.dark("reply-dark")
         self.compare()
         self.lists()
+        self.trial()
+        self.too_large()
         self.crash()
         window.resize(480, 560)
         self.picture("small")
@@ -94,19 +96,40 @@ class Tour:
         window.close_compare()
 
     def lists(self) -> None:
-        """The draft list and the settings dialog."""
+        """The lists of models and of drafts, and the settings dialog."""
         from PySide6.QtWidgets import QDialog
 
-        self.window.top.draft.showPopup()
-        self.settle()
-        self.window.top.draft.view().window().grab().save(str(self.folder / "drafts.png"))
-        self.window.top.draft.hidePopup()
+        for name, box in (("models", self.window.top.target), ("drafts", self.window.top.draft)):
+            box.showPopup()
+            self.settle()
+            box.view().window().grab().save(str(self.folder / f"{name}.png"))
+            box.hidePopup()
         self.window.edit_chat_settings()
         self.settle()
         dialog = self.window.findChild(QDialog)
         if dialog is not None:
             dialog.grab().save(str(self.folder / "chat-settings.png"))
             dialog.reject()
+
+    def trial(self) -> None:
+        """The drafts that are here, judged by the replies so far."""
+        trying = self.window.trying
+        trying.open()
+        self.until(lambda: trying.trial.phase == "done")
+        self.settle()
+        assert trying.dialog is not None
+        trying.dialog.grab().save(str(self.folder / "trial.png"))
+        trying.dialog.reject()
+        self.until(lambda: not self.desktop.engine.busy)
+
+    def too_large(self) -> None:
+        """A context that no memory holds is refused, with what would fit."""
+        engine, load = self.desktop.engine, self.desktop.settings.now.load
+        engine.set_load_options(load.model_copy(update={"n_ctx": 2_000_000}))
+        self.until(lambda: bool(self.window.page.notice.text) and not engine.busy)
+        self.picture("too-large")
+        engine.set_load_options(load)
+        self.until(lambda: not self.window.page.notice.isVisible() and not engine.busy)
 
     def crash(self) -> None:
         """Kill the worker in the middle of a reply."""

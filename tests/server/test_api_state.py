@@ -224,7 +224,7 @@ def test_damaged_file(tandem_home: Any, smollm2: Any) -> None:
 def test_a_thousand_quick_requests_leave_no_job_behind(loaded: Worker) -> None:
     async def talk(client: RemoteEngine) -> None:
         for i in range(1000):
-            if i % 20 == 0:
+            if i % 50 == 0:
                 reply = client.reply(ask("Hi", 50), "left")
                 await anext(reply)
                 await reply.aclose()

@@ -32,6 +32,8 @@ class Engine(QObject):
     """``state``, ``mode``, ``target`` or ``progress`` changed."""
     drafts_changed = Signal(object)
     noticed = Signal(object)
+    withdrawn = Signal(object)
+    """A notice that was true when it was given: what could not be loaded is there, or something else is."""
 
     def __init__(
         self, bridge: EngineBridge, shelf: Shelf, settings: SettingsFile, parent: QObject | None = None
@@ -45,6 +47,7 @@ class Engine(QObject):
         self.drafts_of = ""
         """The target that ``drafts`` were looked up for."""
         self._failed = ""
+        self._complaint: Notice | None = None
         """The target that was wanted last and could not be loaded."""
         self._worker: Literal["starting", "up", "lost"] = "starting"
         self._wanted: Wanted | None = None
@@ -278,6 +281,9 @@ class Engine(QObject):
         if wanted is None or job != wanted.job:
             return
         self.state, self._draft_unsure = state, False
+        if self._complaint is not None:
+            self.withdrawn.emit(self._complaint)
+            self._complaint = None
         if not wanted.swap:  # only what has been loaded once is loaded by itself at the next start
             self._settings.change(target=wanted.target)
             self._draft_is_due = self._draft_id() != wanted.draft
@@ -300,7 +306,8 @@ class Engine(QObject):
         large = error.code is ErrorCode.TOO_LARGE
         again = partial(self._want, wanted.target, anyway=large)
         hopeless = large and not error.details.get("anyway")  # caches cannot be read from disk
-        self.noticed.emit(notice(error, retry=self._swap_again if wanted.swap else None if hopeless else again))
+        self._complaint = notice(error, retry=self._swap_again if wanted.swap else None if hopeless else again)
+        self.noticed.emit(self._complaint)
 
     def _on_drafts(self, target: str, choices: list[Any]) -> None:
         if target == self._asked:

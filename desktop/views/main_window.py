@@ -136,6 +136,7 @@ class MainWindow(QMainWindow):
         self.engine.changed.connect(self._show_state)
         self.engine.drafts_changed.connect(self._show_drafts)
         self.engine.noticed.connect(self.page.notice.show_notice)
+        self.engine.withdrawn.connect(self.page.notice.withdraw)
         self.settings.noticed.connect(self.page.notice.show_notice)
         self.shelf.changed.connect(self._show_models)
         self.shelf.added.connect(lambda model: self.engine.choose_target(model.id))

@@ -387,6 +387,9 @@ def test_what_does_not_fit_is_loaded_when_a_person_insists(
     pick(desktop, "b")
     qtbot.waitUntil(lambda: "alone take more" in desktop.window.page.notice.text)
     assert "Load anyway" not in buttons(desktop)
+    engine.fail_load = None
+    desktop.engine.set_load_options(desktop.settings.now.load.model_copy(update={"n_ctx": 1024}))
+    qtbot.waitUntil(lambda: not desktop.window.page.notice.isVisible() and not desktop.engine.busy)
 
 
 def test_automatic_says_which_draft_it_has_come_to(

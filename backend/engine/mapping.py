@@ -105,8 +105,7 @@ def replace(region: Region) -> None:
 class Pool:
     """Memory in which layers take turns.
 
-    Its pages stay from one layer to the next: new ones would first be cleared by the system, which for a layer takes
-    about as long as a fast disk takes to read it.
+    Its pages stay from one layer to the next: new ones would first be cleared by the system.
 
     Args:
         slots: layers that are in memory at once.

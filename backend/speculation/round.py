@@ -216,7 +216,8 @@ class Rounds:
             read = source.read(self.history, self._prompt)
             last, ms = ms, 1e3 * (time.perf_counter() - began)
             n += read
-            if not read or 2 * ms - last > enough or len(self.history) - source.unseen(self.history) >= self._prompt:
+            another = ms + (ms - last)  # with one more slice like this one
+            if not read or another > enough or len(self.history) - source.unseen(self.history) >= self._prompt:
                 return n, ms
 
     def _propose(self, source: Source | None, k: int, go_on: GoOn | None) -> tuple[Proposal | None, float]:

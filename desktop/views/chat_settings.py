@@ -34,7 +34,7 @@ _RULES = (
 _STRICT = (("Where they cost little", None), ("Always", True), ("Never", False))
 _STRICT_NOTE = (
     "Exact texts equal plain decoding's to the bit. Whether they cost little is found out when a model is loaded for "
-    "the first time, which then takes as long as a reply of a hundred or two tokens. Always: also where drafts get so "
+    "the first time, which then takes as long as a reply of a few hundred tokens. Always: also where drafts get so "
     "short that replies are slower. Changing this loads the models again."
 )
 _COPIES = (("No", False), ("Yes, where it is measured to pay", True))

@@ -46,3 +46,15 @@ def tandem(
         check=False,
     )
     return Done(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def start(*args: str | bytes | Path) -> subprocess.Popen[bytes]:
+    """A command that runs on, with nothing on stdin and both outputs as pipes."""
+    return subprocess.Popen(
+        [*COMMAND, *args],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=ROOT,
+    )

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.terminal import COMMAND, PATIENCE, ROOT, Done, environment, tandem
+from tests.e2e.terminal import COMMAND, PATIENCE, ROOT, Done, environment, start, tandem
 from tests.tiny import tiny_eagle, tiny_gemma3, tiny_llama, tiny_mmproj
 from tests.tiny_recurrent import tiny_nemotron
 
@@ -260,14 +260,7 @@ def test_an_unwritable_data_folder_is_one_sentence(tmp_path: Path) -> None:
 
 @posix_only
 def test_ctrl_c_stops_the_reply_and_keeps_what_was_said(files: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "chat", "--target", files / "good.gguf", "--temperature", "3", "--seed", "1", "tell me"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        cwd=ROOT,
-    )
+    process = start("chat", "--target", files / "good.gguf", "--temperature", "3", "--seed", "1", "tell me")
     assert process.stdout is not None
     assert process.stdout.read(1)
     process.send_signal(signal.SIGINT)
@@ -497,14 +490,7 @@ def test_demo_shows_three_prompts_both_ways(smollm2: Path) -> None:
 
 @posix_only
 def test_demo_names_a_prompt_before_it_is_answered(smollm2: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "demo", "--target", smollm2],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        cwd=ROOT,
-    )
+    process = start("demo", "--target", smollm2)
     assert process.stdout is not None
     while line := process.stdout.readline():
         if line == b"edit this code\n":

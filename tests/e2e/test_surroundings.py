@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.terminal import COMMAND, PATIENCE, ROOT, environment, tandem
+from tests.e2e.terminal import COMMAND, PATIENCE, ROOT, environment, start, tandem
 from tests.e2e.test_cli import posix_only, record
 from tests.tiny import tiny_llama
 
@@ -169,14 +169,7 @@ def test_folders_named_from_here_are_the_same_for_the_engine(good: Path, folder:
 
 @posix_only
 def test_ctrl_c_twice_leaves_an_engine_that_is_frozen(good: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "chat", "--target", good, "--draft", "none", "--temperature", "9", "--max-tokens", "900", "hi"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        cwd=ROOT,
-    )
+    process = start("chat", "--target", good, "--draft", "none", "--temperature", "9", "--max-tokens", "900", "hi")
     assert process.stdout is not None
     assert process.stdout.read(1)
     (worker,) = psutil.Process(process.pid).children()

@@ -1,4 +1,4 @@
-"""The same seed with speculation on and off: identical on the exact library, near-ties at most on the default one."""
+"""The same seed with speculation on and off: near-ties at most (identical without llamafile's kernels)."""
 
 from __future__ import annotations
 

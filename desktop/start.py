@@ -16,6 +16,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.paths import chats_file, config_dir, data_dir
 from desktop.bridge import EngineBridge
 from desktop.early import keep_last_crash
+from desktop.garbage import Garbage
 from desktop.interrupts import Interrupts
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
@@ -131,6 +132,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     if not single.first:
         return _refuse(app, BUSY)
     keep_last_crash(logs)
+    garbage = Garbage()
     try:
         desktop = Desktop(app, logs)
     except StoreError as error:
@@ -153,6 +155,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     desktop.close()
     interrupts.close()
     single.close()
+    garbage.close()
     return code
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """What a test's windows leave is collected here, as by ``desktop.garbage``, and not by a thread that allocates."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect(0)  # all of this test: nothing was collected meanwhile
+        gc.enable()
 
 
 @pytest.fixture

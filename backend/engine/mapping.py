@@ -15,7 +15,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
@@ -82,9 +82,20 @@ def layer_runs(facts: GgufFacts) -> dict[int, list[Run]]:
     return runs
 
 
-def locate(runs: dict[int, list[Run]]) -> dict[int, list[Region]]:
-    """Where the runs are mapped in this process; only layers of which all are."""
-    places = {path: list(_mappings(path)) for path in {run.path for found in runs.values() for run in found}}
+def mapped(files: Iterable[Path]) -> set[int]:
+    """Addresses at which the files are mapped in this process now."""
+    return {first for path in files for first, _, _ in _mappings(path)} if supported() else set()
+
+
+def locate(runs: dict[int, list[Run]], others: set[int]) -> dict[int, list[Region]]:
+    """Where the runs are mapped in this process; only layers of which all are.
+
+    Args:
+        runs: of each layer.
+        others: addresses of mappings that are somebody else's: another load of the same file may be freed before.
+    """
+    paths = {run.path for found in runs.values() for run in found}
+    places = {path: [at for at in _mappings(path) if at[0] not in others] for path in paths}
     out: dict[int, list[Region]] = {}
     for layer, found in runs.items():
         regions = [Region(run, at) for run in found if (at := _address(run, places[run.path])) is not None]

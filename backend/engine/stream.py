@@ -17,7 +17,7 @@ import llama_cpp
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
-from backend.engine.mapping import Files, Pool, Region, give_way, layer_runs, locate, replace, supported
+from backend.engine.mapping import Files, Pool, Region, give_way, layer_runs, locate, mapped, replace, supported
 from backend.library.gguf import GgufFacts
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ _LAYER_OUTPUT = re.compile(rb"l_out-(\d+)")
 
 
 class Streamer:
-    """Exchanges the layers of one model.
+    """Exchanges the layers of one model. To be made before the model is loaded.
 
     Args:
         facts: the model's.
@@ -43,6 +43,7 @@ class Streamer:
     def __init__(self, facts: GgufFacts, missing: int) -> None:
         self._facts = facts
         self._missing = missing
+        self._others = mapped(facts.files)
         self._regions: dict[int, list[Region]] = {}
         self._order: list[int] = []
         self._seen: set[int] = set()
@@ -77,7 +78,7 @@ class Streamer:
                 "weights stay mapped: %d of %d layers tell when they are done", len(self._seen), self._facts.n_layer
             )
             return 0
-        found = locate(layer_runs(self._facts))
+        found = locate(layer_runs(self._facts), self._others)
         sizes = {layer: sum(region.run.size for region in regions) for layer, regions in found.items()}
         chosen = _spread({n: size for n, size in sizes.items() if n < self._facts.n_layer}, self._missing + _SPARE)
         if not chosen:
@@ -110,8 +111,10 @@ class Streamer:
             self._thread.join()
         if self._files is not None:
             self._files.close()
+            self._files = None
         if self._pool is not None:
             self._pool.close()
+            self._pool = None
 
     # -- the engine's thread
 

@@ -17,7 +17,7 @@ import pytest
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Sequence
 from backend.engine.load import load_target
-from backend.engine.mapping import PAGE, Files, Region, layer_runs, supported
+from backend.engine.mapping import PAGE, Files, Region, layer_runs, locate, mapped, supported
 from backend.engine.pair import Pair
 from backend.engine.stream import Streamer, _spread
 from backend.equations import LONGEST
@@ -202,6 +202,32 @@ def test_nothing_more_is_read_than_is_wanted(smollm2: Path) -> None:
         files.fill(region, pool, lambda: True)
     assert memory[: run.size] == smollm2.read_bytes()[run.offset : run.offset + run.size]
     files.close()
+
+
+def test_another_load_of_the_same_file_is_left_alone(smollm2: Path) -> None:
+    """It may be freed first, and then its addresses are anything's."""
+    runs = layer_runs(read_facts(smollm2))
+    size = smollm2.stat().st_size
+    with smollm2.open("rb") as file:
+        earlier = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        before = mapped([smollm2])
+        own = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    ours = mapped([smollm2]) - before
+    for others, (start,) in ((before, ours), (ours, before)):
+        regions = [region for found in locate(runs, others).values() for region in found]
+        assert regions
+        assert all(start <= region.address < start + size for region in regions)
+    earlier.close()
+    own.close()
+
+
+def test_closing_twice_closes_no_file_of_others(smollm2: Path) -> None:
+    model = load(smollm2, streamed=MISSING, n_ctx=256)
+    model.close()
+    kept = [os.open(smollm2, os.O_RDONLY) for _ in range(8)]  # the numbers of what was closed
+    model.close()
+    for fd in kept:
+        os.close(fd)
 
 
 def test_its_passes_are_told_apart_from_those_in_memory(smollm2: Path) -> None:

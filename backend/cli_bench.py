@@ -98,7 +98,7 @@ def _run(
     bounded: list[tuple[Run, Bound]] = []
     code = 0
     with Session(choice.files) as session:
-        state = session.load(choice.load_request(args))
+        state = session.load(choice.load_request(args, settle=True))
         own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
         try:
             session.run(_measure(args, prompts, own, peers, sampling, runs, bounded))

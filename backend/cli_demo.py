@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         complain(note)
     print("Loading the models…", flush=True)
     with Session(choice.files) as session:
-        state = session.load(choice.load_request(args))
+        state = session.load(choice.load_request(args, settle=True))
         _head(state, args.max_tokens)
         ratios = {}
         for prompt in DEMO:

@@ -40,10 +40,11 @@ class PairChoice:
     sampling: Sampling = field(default_factory=Sampling)
     """What the target's publisher recommends, where it is known."""
 
-    def load_request(self, args: argparse.Namespace) -> LoadRequest:
-        """The request that loads the pair with the options that were given."""
+    def load_request(self, args: argparse.Namespace, *, settle: bool = False) -> LoadRequest:
+        """The request that loads the pair with the options that were given; ``settle`` as in the protocol."""
+        anyway = getattr(args, "load_anyway", False)
         return LoadRequest(
-            target=self.target, draft=self.draft, options=load_options(args), anyway=getattr(args, "load_anyway", False)
+            target=self.target, draft=self.draft, options=load_options(args), anyway=anyway, settle=settle
         )
 
 

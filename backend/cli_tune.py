@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         raise EngineError(ErrorCode.BAD_REQUEST, "No draft model that fits is here; name some with --drafts.")
     prompts = [] if args.chats else _prompts(args)
     with Session(_files([first, *choices])) as session:
-        state = session.load(first.load_request(args))
+        state = session.load(first.load_request(args, settle=True))
         replies = _from_chats(state) if args.chats else _answers(session, prompts, args)
         found = session.run(_try(session, [c.draft for c in choices if c.draft is not None], replies))
     if not found:  # why was said of each

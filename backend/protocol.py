@@ -62,6 +62,9 @@ class LoadRequest(_Strict):
     options: LoadOptions = LoadOptions()
     anyway: bool = False
     """Also where it does not fit into the memory that is free: what is missing is read from disk for every token."""
+    settle: bool = False
+    """Find out before the load ends what is otherwise found out while nobody asks for anything: whether exact texts
+    cost little on this target. It takes up to 20 seconds, once for a file, build and setting."""
 
 
 class DraftRequest(_Strict):

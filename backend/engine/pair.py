@@ -146,10 +146,19 @@ class Pair:
             measure_passes(self.target, self.costs, sizes, 0, progress, flag)
             if self.target.streamed:  # there was time for one, of seconds, and the disk takes as long for many tokens
                 self.costs.presume_flat(LONGEST + 1, _FROM_DISK)
-            self.costs = self._strictness.settle(self.costs, progress, flag)
         if self.draft is not None and self.draft_costs.untouched:
             measure_passes(self.draft, self.draft_costs, (1, 2), 1, progress, flag)
             measure_reading(self.draft, self.draft_costs)
+
+    def settle(self, progress: Progress, flag: CancelFlag) -> None:
+        """Whether texts are exact without anybody's wish, where that is not known; not while memory is of use.
+
+        Raises:
+            EngineError: CANCELLED; nothing is decided then.
+        """
+        if self.target.context.sequence().length == 0:
+            self.costs = self._strictness.settle(self.costs, progress, flag)
+            self._keep()
 
     def count(self, messages: Sequence[Message], template_kwargs: dict[str, Any]) -> int:
         """Tokens of the rendered prompt."""

@@ -40,6 +40,8 @@ class Host:
         self._ended: deque[str] = deque(maxlen=_REMEMBERED)
         self._register = threading.Lock()
         """Over the three above: jobs end on their threads, and the loader queues one of its own."""
+        self._settling: Job | None = None
+        """The one that finds out about exact texts while nobody asks for anything."""
         self._ready = asyncio.Event()
         self._engine = JobThread("engine", self._done, self._begin)
         self._loader = JobThread("loader", self._done)
@@ -78,6 +80,7 @@ class Host:
 
         def load(j: Job) -> None:
             self._work.load(request, j)
+            self._settle()
             self._improve_draft(0.0)
 
         self._make_way()
@@ -93,9 +96,11 @@ class Host:
 
         def measure_later() -> None:
             self._submit(self._engine, None, self._work.measure)
+            self._settle()
 
         def swap(j: Job) -> None:
             self._copier.cancel_all()
+            self._stop_settling()
             try:
                 self._work.swap_draft(request, j, measure_later)
             finally:  # also of the draft that stays; after a rest, as drafts are swapped to be judged one by one too
@@ -186,8 +191,20 @@ class Host:
             with suppress(EngineError):  # the worker is ending
                 self._submit(self._copier, None, lambda job: self._work.improve_draft(rest, job))
 
+    def _settle(self) -> None:
+        with suppress(EngineError):  # the worker is ending
+            self._settling = self._submit(self._engine, None, self._work.settle)
+
+    def _stop_settling(self) -> None:
+        if self._settling is not None:
+            self.release(self._settling)
+
     def _make_way(self) -> None:
-        """A request of a person comes first: what is made or tried of a draft's copy ends, and begins anew after it."""
+        """A request of a person comes first: what is made or tried of a draft's copy ends, and begins anew after it.
+
+        What is looked for in the target's passes ends for good: from now on its memory is of use.
+        """
+        self._stop_settling()
         if not self._copier.idle:
             self._copier.cancel_all()
             self._improve_draft(REST)

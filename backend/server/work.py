@@ -193,6 +193,11 @@ class Work:
         if (pair := self.pair) is not None:
             pair.measure(lambda _phase, _fraction: None, job.flag)
 
+    def settle(self, job: Job) -> None:
+        """While nobody asks for anything: find out whether exact texts cost little."""
+        if (pair := self.pair) is not None:
+            pair.settle(lambda _phase, _fraction: None, job.flag)
+
     def close_pair(self) -> None:
         """Free the models, if any are loaded."""
         with self._counting:
@@ -253,6 +258,8 @@ class Work:
             raise
         try:
             pair.measure(self._progress(job), job.flag)
+            if request.settle:
+                pair.settle(self._progress(job), job.flag)
         except BaseException:
             pair.close()
             raise

@@ -67,12 +67,13 @@ def loaded(path: Path, **more: Any) -> Iterator[LoadedModel]:
 
 @contextmanager
 def pair(target: Path, draft: Path | None = None, learnt: Learnt | None = None, **more: Any) -> Iterator[Pair]:
-    """A measured pair for the length of a with block."""
+    """A measured and settled pair for the length of a with block."""
     model = load(target, **more)
     small = load_draft(draft, draft.stem, options(**more), model, quietly, CancelFlag()) if draft else None
     both = Pair(model, small, learnt=learnt)
     try:
         both.measure(quietly, CancelFlag())
+        both.settle(quietly, CancelFlag())
         yield both
     finally:
         both.close()

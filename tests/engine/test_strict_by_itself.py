@@ -14,7 +14,7 @@ from backend.engine.learnt import Learnt
 from backend.engine.pair import Pair
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Speculation
-from tests.engine.rig import COUNT, OFF, load, pair, say
+from tests.engine.rig import COUNT, OFF, load, pair, quietly, say
 
 pytestmark = pytest.mark.model
 DRAFTED = Speculation(source="draft", length=8)
@@ -115,7 +115,7 @@ def test_where_it_cannot_be_or_would_take_long_nobody_looks(
         assert not is_exact(both)
 
 
-def test_a_load_that_is_stopped_meanwhile_decides_nothing(smollm2: Path, learnt: Learnt) -> None:
+def test_a_search_that_is_stopped_decides_nothing(smollm2: Path, learnt: Learnt) -> None:
     flag = CancelFlag()
 
     def stop(phase: str, _fraction: float) -> None:
@@ -124,14 +124,31 @@ def test_a_load_that_is_stopped_meanwhile_decides_nothing(smollm2: Path, learnt:
 
     both = Pair(load(smollm2, strict=None, n_ctx=1024), learnt=learnt)
     try:
+        both.measure(quietly, CancelFlag())
         with pytest.raises(EngineError) as caught:
-            both.measure(stop, flag)
+            both.settle(stop, flag)
         assert caught.value.code is ErrorCode.CANCELLED
         assert not is_exact(both)
     finally:
         both.close()
     with undecided(smollm2, learnt) as again:
         assert is_exact(again)
+
+
+def test_nobody_looks_while_the_memory_is_of_use(smollm2: Path, learnt: Learnt) -> None:
+    both = Pair(load(smollm2, strict=None, n_ctx=1024), learnt=learnt)
+    try:
+        both.measure(quietly, CancelFlag())
+        say(both, COUNT, max_tokens=4)
+        held = both.target.context.sequence().tokens
+        both.settle(quietly, CancelFlag())
+        assert not is_exact(both)
+        assert both.target.context.sequence().tokens == held
+        both.forget()
+        both.settle(quietly, CancelFlag())
+        assert is_exact(both)
+    finally:
+        both.close()
 
 
 def test_each_pair_computes_its_own_way(smollm2: Path, learnt: Learnt) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.speculation.calibration import BucketCounts, MarginLogistic
+from backend.speculation.sources.lookahead import SaidCounts
 from backend.speculation.verify import Rule
 
 _TYPICAL_REPLY = 256
@@ -20,6 +21,7 @@ class Learner:
     def __init__(self) -> None:
         self._length = float(_TYPICAL_REPLY)
         self.copies = BucketCounts()
+        self.said = SaidCounts()
         self._margins: dict[str, MarginLogistic] = {}
 
     def rest(self, emitted: int) -> int:

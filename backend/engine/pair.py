@@ -37,6 +37,7 @@ from backend.protocol import (
 from backend.speculation.cost import PassCosts
 from backend.speculation.policy import LAST_TOKEN
 from backend.speculation.sources.draft_model import DraftModel
+from backend.speculation.sources.lookahead import Lookahead
 from backend.speculation.sources.lookup import Lookup
 
 _LEARNERS = 64
@@ -70,6 +71,7 @@ class Pair:
         self._learners = {"": Learner()}
         self.lookup = Lookup(self._learners[""].copies, target.vocab.eog)
         """One index for all: whoever learns, it is of the conversation."""
+        self.lookahead = Lookahead(self._learners[""].said, target.vocab.eog)
         self._learnt = learnt
         self._kept_at = time.monotonic()
         self._why = ""
@@ -81,6 +83,7 @@ class Pair:
             known = learnt.recall(model_key(target, "target"))
             self.costs.restore(known.get("costs"))
             self._learners[""].copies.restore(known.get("copies"))
+            self._learners[""].said.restore(known.get("said"))
             self._recall_draft()
 
     # -- any thread
@@ -263,7 +266,12 @@ class Pair:
         self._kept_at = time.monotonic()
         if self._learnt is None:
             return
-        known: dict[str, Any] = {"costs": self.costs.to_json(), "copies": self._learners[""].copies.to_json()}
+        own = self._learners[""]
+        known: dict[str, Any] = {
+            "costs": self.costs.to_json(),
+            "copies": own.copies.to_json(),
+            "said": own.said.to_json(),
+        }
         figures = self._strictness.to_json()
         key = model_key(self.target, "target")
         figures[key] = figures.get(key, {}) | known

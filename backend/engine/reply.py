@@ -22,6 +22,7 @@ from backend.speculation.contracts import Source
 from backend.speculation.policy import Policy
 from backend.speculation.round import Passenger, Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
+from backend.speculation.sources.lookahead import CHEAP
 from backend.speculation.verify import Rule, make_rule
 from backend.text import TextStream
 
@@ -174,9 +175,11 @@ def prepare(
 
 
 def sources_of(pair: Pair, rule: Rule, learner: Learner) -> list[Source]:
-    """Lookup, and the draft where there is one."""
-    pair.lookup.counts = learner.copies
+    """Lookup, the draft where there is one, and what the target has said where checking that costs next to nothing."""
+    pair.lookup.counts, pair.lookahead.counts = learner.copies, learner.said
     sources: list[Source] = [pair.lookup]
+    if pair.costs.known and pair.costs.at(2) < CHEAP * pair.costs.at(1):
+        sources.append(pair.lookahead)
     if pair.draft is not None:
         sequence = pair.draft.context.sequence()
         pair.draft.context.abort_on(pair.target.context.flag)

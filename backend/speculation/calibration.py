@@ -64,10 +64,10 @@ class _Lean:
 class BucketCounts:
     """Acceptance by match length and position, with a prior from published chat and edit transcripts."""
 
-    edges = (3, 4, 8, 16)
+    edges: tuple[int, ...] = (3, 4, 8, 16)
     """Match lengths: 2, 3, 4-7, 8-15, 16 and up."""
-    first = (0.55, 0.65, 0.75, 0.86, 0.95)
-    later = (0.70, 0.75, 0.80, 0.92, 0.96)
+    first: tuple[float, ...] = (0.55, 0.65, 0.75, 0.86, 0.95)
+    later: tuple[float, ...] = (0.70, 0.75, 0.80, 0.92, 0.96)
     weight = 4.0
 
     def __init__(self, positions: int = 16) -> None:

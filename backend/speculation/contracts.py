@@ -129,5 +129,16 @@ class Source(Protocol):
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
         """After a round: ``history[start:]`` was emitted; ``proposal`` is this source's own, else None."""
 
+    def hear(self, history: Sequence[int], start: int, tokens: Sequence[int], rows: Rows, accepted: int) -> None:
+        """After a round in which draft tokens did not stand: what the target said after those, for whoever can use it.
+
+        Args:
+            history: up to and with what the round emitted.
+            start: where that begins.
+            tokens: the draft, whoever proposed it.
+            rows: at ``history[start - 1]`` and at each token of the draft.
+            accepted: how many tokens stood.
+        """
+
     def truncate(self, n: int) -> None:
         """Of what was fed so far, only the first ``n`` tokens of the history stand."""

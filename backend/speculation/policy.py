@@ -111,6 +111,8 @@ class Policy:
         if self.blocked:
             return Plan(None, 0, reason=self.blocked)
         wanted = [s for s in sources if settings.source in ("auto", "lookup+draft") or s.name == settings.source]
+        if settings.length != "auto":  # whoever fixes the length means the draft, or copies
+            wanted = [s for s in wanted if s.name != "lookahead"]
         if not wanted:
             return Plan(None, 0, reason="no draft model is loaded")
         if room < 1:
@@ -260,14 +262,14 @@ class Policy:
         return None
 
     def _why_not(self, source: Source, expected: Sequence[float]) -> str:
-        if source.name == "lookup":
-            dear = self._pass(1) / self._pass(0)
-            return f"{_PAUSED} (a match holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass)"
         share, dear = source.cost(1, 1) / self._pass(0), self._pass(1) / self._pass(0)
-        return (
-            f"{_PAUSED} (a draft step costs {share:.2f} of a pass, checking one token {dear:.2f}, and "
-            f"{expected[0]:.0%} hold)"
-        )
+        if source.name == "draft":
+            return (
+                f"{_PAUSED} (a draft step costs {share:.2f} of a pass, checking one token {dear:.2f}, and "
+                f"{expected[0]:.0%} hold)"
+            )
+        guess = "match" if source.name == "lookup" else "guess"
+        return f"{_PAUSED} (a {guess} holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass)"
 
 
 def _tokens(expected: Sequence[float]) -> list[float]:

@@ -188,7 +188,7 @@ class Rounds:
         self.target.truncate(start + accepted)
         for source in self.sources:
             source.truncate(start + accepted)
-        self._observe(start, proposal, accepted)
+        self._observe(start, rows, proposal, accepted)
         return emitted, accepted, outcome
 
     def _room(self, start: int) -> int:
@@ -246,10 +246,12 @@ class Rounds:
         emitted.append(_emit(verdict, "bonus" if tokens else "plain", len(tokens)))
         return emitted, len(tokens), "bonus" if tokens else "plain"
 
-    def _observe(self, start: int, proposal: Proposal | None, accepted: int) -> None:
+    def _observe(self, start: int, rows: Rows, proposal: Proposal | None, accepted: int) -> None:
         for source in self.sources:
             own = proposal if proposal and proposal.source == source.name else None
             source.observe(self.history, start, own, accepted)
+            if proposal is not None and accepted < len(proposal.tokens):
+                source.hear(self.history, start, proposal.tokens, rows, accepted)
 
 
 def _emit(verdict: Verdict, origin: Origin, row: int) -> Emitted:

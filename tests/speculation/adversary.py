@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from backend.speculation.contracts import GoOn, Proposal, Source
+from backend.speculation.contracts import GoOn, Proposal, Rows, Source
 from backend.speculation.policy import Plan
 
 
@@ -52,6 +52,8 @@ class Adversary:
         return Proposal(tokens, self.name, None, [0.5] * len(tokens), len(tokens))
 
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None: ...
+
+    def hear(self, history: Sequence[int], start: int, tokens: Sequence[int], rows: Rows, accepted: int) -> None: ...
 
     def truncate(self, n: int) -> None: ...
 

@@ -16,6 +16,7 @@ from backend.speculation.cost import PassCosts
 from backend.speculation.policy import Policy
 from backend.speculation.round import Round, Rounds
 from backend.speculation.sources.draft_model import DraftModel
+from backend.speculation.sources.lookahead import Lookahead
 from backend.speculation.sources.lookup import Lookup
 from backend.speculation.verify import Rule, make_rule
 
@@ -67,6 +68,7 @@ def make(
     calibration: MarginLogistic | None = None,
     target_costs: PassCosts | None = None,
     draft_costs: PassCosts | None = None,
+    lookahead: Lookahead | None = None,
 ) -> Rounds:
     """Rounds over fresh sources, the prompt not yet read."""
     sampling = sampling or Sampling(temperature=1.0, top_k=0, top_p=1.0)
@@ -78,6 +80,8 @@ def make(
     if draft is not None:
         draft_frozen = Frozen(draft_costs or costs(n1=1.0, n2=1.2, n16=4.0))
         sources.append(DraftModel(draft, rule, target.n_vocab, ends, calibration or MarginLogistic(), draft_frozen))
+    if lookahead is not None:
+        sources.append(lookahead)
     return Rounds(target, sources, rule, policy, frozen, history, ends, budget)
 
 

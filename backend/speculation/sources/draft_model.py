@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from backend.errors import EngineError, ErrorCode
 from backend.sampling.chain import Row
 from backend.speculation.calibration import MarginLogistic
-from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Model, Proposal
+from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Model, Proposal, Rows
 from backend.speculation.cost import PassCosts
 from backend.speculation.verify import Rule
 
@@ -115,6 +115,9 @@ class DraftModel:
             self._calibration.observe(feature, drawn == emitted)
             if drawn != emitted:
                 break
+
+    def hear(self, history: Sequence[int], start: int, tokens: Sequence[int], rows: Rows, accepted: int) -> None:
+        """Nothing to do: the draft has said its own."""
 
     def _propose(self, history: list[int], k: int, go_on: GoOn | None, out: Proposal) -> None:
         start = len(history)

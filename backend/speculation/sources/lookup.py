@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from backend.speculation.calibration import BucketCounts
-from backend.speculation.contracts import GoOn, Proposal
+from backend.speculation.contracts import GoOn, Proposal, Rows
 
 _CANDIDATES = 8
 _LONGEST = 32
@@ -90,6 +90,9 @@ class Lookup:
         for i in range(start, len(history)):
             self._score(history, i)
         self._extend(history)
+
+    def hear(self, history: Sequence[int], start: int, tokens: Sequence[int], rows: Rows, accepted: int) -> None:
+        """Nothing to do: only what was emitted is copied."""
 
     def _score(self, history: Sequence[int], i: int) -> None:
         if self._open_at >= len(self._open):

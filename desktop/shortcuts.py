@@ -30,6 +30,7 @@ SHORTCUTS = (
     Shortcut("stop", "Esc", "Stop the reply"),
     Shortcut("regenerate", "Ctrl+R", "Regenerate the last reply"),
     Shortcut("copy", "Ctrl+Shift+C", "Copy the last reply"),
+    Shortcut("edit", "Ctrl+Shift+M", "Edit the last message"),
     Shortcut("compare", "Ctrl+Shift+E", "Compare the last reply"),
     Shortcut("speculation", "Ctrl+Shift+S", "Speculation on or off"),
     Shortcut("chat_settings", "Ctrl+,", "Chat settings"),

@@ -174,6 +174,15 @@ class Conversation(QObject):
             return False
         return True
 
+    def rewrite(self, message: Message, text: str) -> None:
+        """Another version of a message that was sent, beside the old one, and the reply to it."""
+        if self.running:
+            self.noticed.emit(replace(WAIT, retry=partial(self.rewrite, message, text)))
+        elif not text.strip():
+            self.noticed.emit(EMPTY)
+        else:
+            attempt(partial(self._rewrite, message, text), self.noticed.emit)
+
     def regenerate(self, message: Message | None = None) -> None:
         """Another answer to the same message, beside the old one: with a fresh seed unless one is pinned."""
         if self.running or not self.messages:
@@ -228,6 +237,19 @@ class Conversation(QObject):
         for message in (asked, reply):
             self.messages.append(message)
             self.appended.emit(message)
+        self._replying.begin(reply, request)
+        self.chats_changed.emit()
+
+    def _rewrite(self, message: Message, text: str) -> None:
+        if self.chat is None or message.id not in (ids := [m.id for m in self.messages]):
+            return  # another chat or branch is on screen by now
+        upto = self.messages[: ids.index(message.id)]
+        request = asking.request(upto, self.chat_settings, text)
+        turn = self._store.add_turn(self.chat, message.parent, text, **self._made_with(request))
+        self.chat, asked, reply = turn.result()
+        self.messages = [*upto, asked, reply]
+        self.opened.emit(self.messages[:-1])
+        self.appended.emit(reply)
         self._replying.begin(reply, request)
         self.chats_changed.emit()
 

@@ -47,6 +47,7 @@ class Actions(QObject):
             "stop": window.stop,
             "regenerate": conversation.regenerate,
             "copy": self._copy_last,
+            "edit": self._edit_last,
             "compare": window.compare,
             "speculation": window.top.switch.toggle,
             "chat_settings": window.edit_chat_settings,
@@ -63,6 +64,11 @@ class Actions(QObject):
         replies = [w for w in self._window.page.messages.widgets if w.message.role == "assistant"]
         if replies:
             replies[-1].copy()
+
+    def _edit_last(self) -> None:
+        own = [m for m in self._window.conversation.messages if m.role == "user"]
+        if own and self._window.stack.currentWidget() is self._window.page:
+            self._window.page.messages.rewrite(own[-1])
 
     def _menu(self) -> QMenu:
         window = self._window

@@ -72,6 +72,7 @@ class ChatPage(QWidget):
         conversation.withdrawn.connect(self.notice.withdraw)
         self.messages.regenerate.connect(conversation.regenerate)
         self.messages.sibling.connect(conversation.show_sibling)
+        self.messages.rewritten.connect(conversation.rewrite)
         self.composer.submitted.connect(self._submit)
         self.composer.stopped.connect(conversation.stop)
         self.composer.refused.connect(self.notice.show_notice)

@@ -12,6 +12,7 @@ from desktop.store import Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
+from desktop.widgets.rewrite import Rewrite
 from desktop.widgets.tips import plain
 
 RING = 7
@@ -25,6 +26,8 @@ class MessageWidget(QFrame):
     regenerate = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
+    rewritten = Signal(object, str)
+    """A person's message and another text for it."""
     step = Signal(int)
     """Arrow keys move between messages."""
 
@@ -44,8 +47,9 @@ class MessageWidget(QFrame):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(RING, 2, RING, 2)
         self._layout.setSpacing(6)
+        self._rewrite: Rewrite | None = None
         if message.role == "user":
-            self._build_user()
+            self._build_user(place)
         else:
             self._build_reply(place)
         self.show_message(message)
@@ -99,16 +103,55 @@ class MessageWidget(QFrame):
             return
         super().keyPressEvent(event)
 
-    def _build_user(self) -> None:
+    def rewrite(self) -> None:
+        """Let a person write their message anew, in its place."""
+        if self._rewrite is None:
+            self._rewrite = rewrite = Rewrite(self.message.content)
+            rewrite.sent.connect(lambda text: self.rewritten.emit(self.message, text))
+            rewrite.left.connect(self.leave)
+            self._inner.addWidget(rewrite)
+            self.blocks.hide()
+            self._tools.hide()
+        self._rewrite.begin()
+
+    def leave(self) -> None:
+        """The message as it was."""
+        if self._rewrite is not None:
+            self._inner.removeWidget(self._rewrite)
+            self._rewrite.hide()
+            self._rewrite.deleteLater()
+            self._rewrite = None
+            self.blocks.show()
+            self._tools.show()
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _build_user(self, place: tuple[int, int]) -> None:
         bubble = QFrame()
         bubble.setObjectName("bubble")
-        inner = QVBoxLayout(bubble)
-        inner.setContentsMargins(14, 9, 14, 5)
-        inner.addWidget(self.blocks)
+        self._inner = QVBoxLayout(bubble)
+        self._inner.setContentsMargins(14, 9, 14, 5)
+        self._inner.addWidget(self.blocks)
         row = QHBoxLayout()
         row.addSpacing(48)
         row.addWidget(bubble, 1)
-        self._layout.addLayout(row)
+        self._tools = QWidget()
+        tools = QHBoxLayout(self._tools)
+        tools.setContentsMargins(0, 0, 0, 0)
+        tools.setSpacing(0)
+        tools.addStretch(1)
+        if place[1] > 1:
+            self._build_siblings(tools, place, "version")
+        edit = IconButton("pencil", "Edit message")
+        edit.clicked.connect(self.rewrite)
+        self._copy = IconButton("copy", "Copy message")
+        self._copy.clicked.connect(self.copy)
+        for button in (edit, self._copy):
+            tools.addWidget(button)
+        whole = QVBoxLayout()
+        whole.setSpacing(2)
+        whole.addLayout(row)
+        whole.addWidget(self._tools)
+        self._layout.addLayout(whole)
 
     def _build_reply(self, place: tuple[int, int]) -> None:
         self._by = QLabel(self._author)
@@ -135,7 +178,7 @@ class MessageWidget(QFrame):
         tools.setContentsMargins(0, 0, 0, 0)
         tools.setSpacing(0)
         if place[1] > 1:
-            self._build_siblings(tools, place)
+            self._build_siblings(tools, place, "answer")
         copy = IconButton("copy", "Copy message")
         copy.clicked.connect(self.copy)
         again = IconButton("again", "Regenerate", shortcut="Ctrl+R")
@@ -146,8 +189,8 @@ class MessageWidget(QFrame):
         for button in (copy, again, compare):
             tools.addWidget(button)
 
-    def _build_siblings(self, tools: QHBoxLayout, place: tuple[int, int]) -> None:
-        back, forth = IconButton("left", "Earlier answer"), IconButton("right", "Later answer")
+    def _build_siblings(self, tools: QHBoxLayout, place: tuple[int, int], what: str) -> None:
+        back, forth = IconButton("left", f"Earlier {what}"), IconButton("right", f"Later {what}")
         back.setEnabled(place[0] > 1)
         forth.setEnabled(place[0] < place[1])
         back.clicked.connect(lambda: self.sibling.emit(self.message, -1))
@@ -161,6 +204,5 @@ class MessageWidget(QFrame):
         """The message's own text, Markdown and all, without the thinking before it."""
         reply = self.message.role == "assistant"
         QGuiApplication.clipboard().setText(answer(self.message.content) if reply else self.message.content)
-        if reply:
-            self._copy.set_icon("check")
-            QTimer.singleShot(1500, self._copy, lambda: self._copy.set_icon("copy"))
+        self._copy.set_icon("check")
+        QTimer.singleShot(1500, self._copy, lambda: self._copy.set_icon("copy"))

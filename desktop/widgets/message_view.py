@@ -25,6 +25,7 @@ class MessageView(QScrollArea):
     regenerate = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
+    rewritten = Signal(object, str)
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -101,6 +102,12 @@ class MessageView(QScrollArea):
         else:
             self._earlier = [message if m.id == message.id else m for m in self._earlier]
 
+    def rewrite(self, message: Message) -> None:
+        """Let a person write one of their messages anew."""
+        if (widget := self._widgets.get(message.id)) is not None:
+            widget.rewrite()
+            self.ensureWidgetVisible(widget)
+
     def set_waiting(self, text: str) -> None:
         """What the last reply is doing before its first word."""
         if self._widgets:
@@ -117,6 +124,7 @@ class MessageView(QScrollArea):
         widget.regenerate.connect(self.regenerate)
         widget.compare.connect(self.compare)
         widget.sibling.connect(self.sibling)
+        widget.rewritten.connect(self.rewritten)
         widget.step.connect(self._step)
         self._widgets[message.id] = widget
         self._list.insertWidget(at, widget)

@@ -24,6 +24,7 @@ SHORTCUTS = (
     Shortcut("new", _S.New, "New chat"),
     Shortcut("search", "Ctrl+K", "Search chats"),
     Shortcut("rename", "F2", "Rename chat"),
+    Shortcut("pin", "Ctrl+Shift+P", "Pin or unpin chat"),
     Shortcut("delete", "Ctrl+Shift+Backspace", "Delete chat"),
     Shortcut("undo_delete", "Ctrl+Shift+D", "Undo delete"),
     Shortcut("write", "Ctrl+L", "Go to the message box"),

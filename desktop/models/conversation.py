@@ -36,6 +36,8 @@ class Conversation(QObject):
 
     opened = Signal(object)
     """list[Message]: show these instead of what is shown."""
+    found = Signal(int, str)
+    """A message that is shown now, and words in it."""
     appended = Signal(object)
     changed = Signal(object)
     running_changed = Signal(bool)
@@ -91,6 +93,10 @@ class Conversation(QObject):
         if not self._shows(chat):
             attempt(partial(self._open, chat), self.noticed.emit)
 
+    def find(self, chat: int, message: int, words: str) -> None:
+        """Show a message of a stored chat, on whatever branch it is."""
+        attempt(partial(self._find, chat, message, words), self.noticed.emit)
+
     def set_chat_settings(self, settings: ChatSettings) -> None:
         """Change this chat's settings; they count from the next message."""
         self.chat_settings = settings
@@ -130,6 +136,15 @@ class Conversation(QObject):
         self.opened.emit(messages)
         if any(message.damaged for message in messages):
             self.noticed.emit(DAMAGED)
+
+    def _find(self, chat: int, message: int, words: str) -> None:
+        if not self._shows(chat):
+            self._open(chat)
+        if message not in [m.id for m in self.messages]:
+            if self.running and self._replying.message is not None and self._replying.message.chat == chat:
+                return  # a reply is written on the branch that is shown
+            self._turn_to(chat, message)
+        self.found.emit(message, words)
 
     def _branch(self, chat: int) -> list[Message]:
         """The chat's branch as it really is: with what is not on disk yet."""

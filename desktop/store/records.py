@@ -23,6 +23,8 @@ class Chat:
     settings: dict[str, Any] = field(default_factory=dict)
     tip: int | None = None
     """The last message of the branch on screen."""
+    pinned: bool = False
+    """Stays at the top of the list."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -81,7 +81,8 @@ def pack(name: str, value: Any) -> Any:
 
 def chat_of(row: sqlite3.Row) -> Chat:
     settings, _ = _unpack(row, ["settings"], "chat")
-    return Chat(row["id"], row["title"], row["created"], row["updated"], settings["settings"] or {}, row["tip"])
+    own = settings["settings"] or {}
+    return Chat(row["id"], row["title"], row["created"], row["updated"], own, row["tip"], row["pinned"] is not None)
 
 
 def message_of(row: sqlite3.Row) -> Message:

@@ -18,6 +18,7 @@ from typing import Any
 from desktop.store.records import Chat, Message, MessageState, NewChat, Role
 from desktop.store.rows import COLUMNS, chat_of, clean, insert_chat, insert_message, message_of, pack
 from desktop.store.schema import MIGRATIONS, StoreError, migrate
+from desktop.store.search import Hit, search
 from desktop.store.writer import Writer, connect, explain
 
 
@@ -32,14 +33,17 @@ class Store:
 
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, timeout: float = 5.0) -> None:
         self.path = path
-        db = self._open(path, migrations, timeout)
+        db, gone = self._open(path, migrations, timeout)
         self._writer = Writer(db, path)
+        if gone:  # pieces of what was deleted stay in the index until it is merged
+            self._run("INSERT INTO message_text (message_text) VALUES ('optimize')")
         self._reader = connect(path, timeout=timeout)
         self._reader.execute("PRAGMA query_only = ON")
         self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
 
     @staticmethod
-    def _open(path: Path, migrations: Sequence[str], timeout: float) -> sqlite3.Connection:
+    def _open(path: Path, migrations: Sequence[str], timeout: float) -> tuple[sqlite3.Connection, int]:
+        """The writing connection, and how many deleted chats were removed for good."""
         db: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,14 +53,15 @@ class Store:
             db.execute("PRAGMA synchronous = FULL")  # what is committed is on disk, also when the power goes
             with db:  # probe that it can be written, and settle what an earlier run left unfinished
                 db.execute("BEGIN IMMEDIATE")
-                db.execute("DELETE FROM chats WHERE deleted IS NOT NULL")
+                gone = db.execute("DELETE FROM chats WHERE deleted IS NOT NULL").rowcount
+                db.execute("DELETE FROM unsent WHERE chat != 0 AND chat NOT IN (SELECT id FROM chats)")
                 db.execute("UPDATE messages SET state = 'stopped' WHERE state = 'streaming'")
         except (sqlite3.Error, OSError, StoreError) as error:
             if db is not None:
                 with contextlib.suppress(sqlite3.Error):
                     db.close()
             raise error if isinstance(error, StoreError) else explain(error, path) from error
-        return db
+        return db, gone
 
     def close(self) -> None:
         """Write what is queued and close."""
@@ -65,18 +70,16 @@ class Store:
 
     # -- chats ----------------------------------------------------------------------------------------------------
 
-    def chats(self, matching: str = "") -> list[Chat]:
-        """Chats that are not deleted, the latest first; ``matching`` looks in titles and messages."""
-        where, values = "deleted IS NULL", []
-        if matching.strip():
-            escaped = matching.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            values = [f"%{escaped}%"] * 2
-            where += (
-                " AND (title LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM messages WHERE chat = chats.id AND content "
-                "LIKE ? ESCAPE '\\'))"
-            )
-        rows = self._read(f"SELECT * FROM chats WHERE {where} ORDER BY updated DESC, id DESC", values)
+    def chats(self) -> list[Chat]:
+        """Chats that are not deleted: those that are pinned, then the others, the latest first."""
+        rows = self._read(
+            "SELECT * FROM chats WHERE deleted IS NULL ORDER BY pinned IS NULL, updated DESC, id DESC", ()
+        )
         return [chat_of(row) for row in rows]
+
+    def search(self, text: str) -> list[Hit]:
+        """Chats in which all words of ``text`` are found (see ``store.search``)."""
+        return search(self._read, text)
 
     def chat(self, chat: int) -> Chat | None:
         """One chat; None when there is none or it is deleted."""
@@ -98,6 +101,10 @@ class Store:
     def set_tip(self, chat: int, tip: int | None) -> Future[None]:
         """Which branch is on screen."""
         return self._run("UPDATE chats SET tip = ? WHERE id = ?", tip, chat)
+
+    def pin_chat(self, chat: int, pinned: bool) -> Future[None]:
+        """Keep the chat at the top of the list, or no more."""
+        return self._run("UPDATE chats SET pinned = ? WHERE id = ?", time.time() if pinned else None, chat)
 
     def delete_chat(self, chat: int) -> Future[None]:
         """Hide the chat; :meth:`undelete_chat` brings it back until the next start, when it is removed."""
@@ -172,6 +179,19 @@ class Store:
         names = ", ".join(f"{name} = ?" for name in fields)
         values = [pack(name, value) for name, value in fields.items()]
         return self._run(f"UPDATE messages SET {names} WHERE id = ?", *values, message)
+
+    # -- what was written and not sent ----------------------------------------------------------------------------
+
+    def unsent(self, chat: int | None) -> str:
+        """The text in the message box of a chat, or of the page on which one begins."""
+        rows = self._read("SELECT text FROM unsent WHERE chat = ?", [chat or 0])
+        return str(rows[0]["text"]) if rows else ""
+
+    def keep_unsent(self, chat: int | None, text: str) -> Future[None]:
+        """Keep it until it is sent or changed."""
+        if not text:
+            return self._run("DELETE FROM unsent WHERE chat = ?", chat or 0)
+        return self._run("INSERT OR REPLACE INTO unsent (chat, text) VALUES (?, ?)", chat or 0, clean(text))
 
     # -- plumbing -------------------------------------------------------------------------------------------------
 

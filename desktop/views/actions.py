@@ -41,6 +41,7 @@ class Actions(QObject):
             "new": window.new_chat,
             "search": self._search,
             "rename": window.sidebar.rename_current,
+            "pin": window.sidebar.pin_current,
             "delete": window.sidebar.delete_current,
             "undo_delete": window.changes.undo,
             "write": window.page.composer.setFocus,

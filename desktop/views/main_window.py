@@ -16,9 +16,10 @@ from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.forecast import forecasts
 from desktop.models.shelf import Shelf
+from desktop.models.unsent import Unsent
 from desktop.settings import AUTOMATIC, NONE, SettingsFile
 from desktop.shortcuts import key_text
-from desktop.store import Message, Store
+from desktop.store import Hit, Message, Store
 from desktop.theme.theme import Theme
 from desktop.views.actions import Actions
 from desktop.views.chat_changes import ChatChanges
@@ -78,6 +79,8 @@ class MainWindow(QMainWindow):
         self.changes = ChatChanges(self)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
+        self.unsent = Unsent(self.page.composer, conversation, store)
+        self.page.submitted.connect(self.unsent.sent)
         self._parts = (
             StatusLine(self.status, engine, conversation, comparing),
             TokenCount(self.page.composer, bridge, engine, conversation),
@@ -127,6 +130,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.sidebar.new_chat.connect(self.new_chat)
         self.sidebar.opened.connect(self.open_chat)
+        self.sidebar.found.connect(self._found)
         self.sidebar.noticed.connect(self.page.notice.show_notice)
         self.top.sidebar.clicked.connect(self.toggle_sidebar)
         self.top.target.chosen.connect(self._target_chosen)
@@ -159,6 +163,11 @@ class MainWindow(QMainWindow):
         """Show a chat."""
         self.close_compare()
         self.conversation.open(chat)
+
+    def _found(self, hit: Hit, words: str) -> None:
+        self.close_compare()
+        if hit.message is not None:
+            self.conversation.find(hit.chat.id, hit.message, words)
 
     def _opened(self, messages: list[Message]) -> None:
         self._title()
@@ -320,6 +329,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.conversation.stop()
+        self.unsent.keep()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)
 

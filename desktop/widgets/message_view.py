@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from desktop.store import Message
 from desktop.theme.icons import IconButton
+from desktop.widgets.blocks import BlockView
 from desktop.widgets.message import RING, MessageWidget
 
 COLUMN_EM = 46
@@ -39,6 +40,7 @@ class MessageView(QScrollArea):
         self._earlier: list[Message] = []
         self._widgets: dict[int, MessageWidget] = {}
         self._following = True
+        self._marked: BlockView | None = None
         self._more = QPushButton("Show earlier messages")
         self._more.clicked.connect(self._show_earlier)
         self._more.hide()
@@ -49,7 +51,7 @@ class MessageView(QScrollArea):
         self._list.setSpacing(18)
         self._list.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._list.addStretch(1)
-        page = QWidget()
+        self._page = page = QWidget()
         page.setObjectName("column")
         row = QHBoxLayout(page)
         row.setContentsMargins(16 - RING, 0, 16 - RING, 0)
@@ -78,6 +80,7 @@ class MessageView(QScrollArea):
 
     def show_messages(self, messages: list[Message]) -> None:
         """Show another branch or chat, from its end."""
+        self._marked = None
         self._remove(self.widgets)
         self._earlier, shown = messages[:-FIRST_SHOWN], messages[-FIRST_SHOWN:]
         self._more.setVisible(bool(self._earlier))
@@ -101,6 +104,29 @@ class MessageView(QScrollArea):
             widget.show_message(message)
         else:
             self._earlier = [message if m.id == message.id else m for m in self._earlier]
+
+    def show_found(self, message: int, words: str) -> None:
+        """Scroll to a message and mark the words in it, until others are looked for or another chat is shown."""
+        while message not in self._widgets and self._earlier:
+            self._show_earlier()
+        if (widget := self._widgets.get(message)) is None:
+            return
+        self._following = False
+        if self._marked is not None:
+            self._marked.mark([])
+        self._marked = widget.blocks
+        place = widget.blocks.mark(words.split())
+        QTimer.singleShot(0, widget, lambda: self._bring(widget, place))
+
+    def _bring(self, widget: MessageWidget, place: tuple[QWidget, QRect] | None) -> None:
+        """Into view, once it has its height."""
+        widget.setFocus(Qt.FocusReason.OtherFocusReason)
+        if place is None:
+            self.ensureWidgetVisible(widget)
+            return
+        inner, rect = place
+        at = inner.mapTo(self._page, rect.center())
+        self.ensureVisible(at.x(), at.y(), 0, self.viewport().height() // 3)
 
     def rewrite(self, message: Message) -> None:
         """Let a person write one of their messages anew."""

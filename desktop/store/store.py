@@ -15,14 +15,15 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from desktop.store.exchange import OneChat
+from desktop.store.reader import Reader
 from desktop.store.records import Chat, Message, MessageState, NewChat, Role
-from desktop.store.rows import COLUMNS, chat_of, clean, insert_chat, insert_message, message_of, pack
+from desktop.store.rows import COLUMNS, clean, insert_chat, insert_message, insert_whole, pack
 from desktop.store.schema import MIGRATIONS, StoreError, migrate
-from desktop.store.search import Hit, search
 from desktop.store.writer import Writer, connect, explain
 
 
-class Store:
+class Store(Reader):
     """The chats of one data folder.
 
     Args:
@@ -32,14 +33,11 @@ class Store:
     """
 
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, timeout: float = 5.0) -> None:
-        self.path = path
         db, gone = self._open(path, migrations, timeout)
         self._writer = Writer(db, path)
         if gone:  # pieces of what was deleted stay in the index until it is merged
             self._run("INSERT INTO message_text (message_text) VALUES ('optimize')")
-        self._reader = connect(path, timeout=timeout)
-        self._reader.execute("PRAGMA query_only = ON")
-        self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
+        super().__init__(path, timeout)
 
     @staticmethod
     def _open(path: Path, migrations: Sequence[str], timeout: float) -> tuple[sqlite3.Connection, int]:
@@ -66,29 +64,21 @@ class Store:
     def close(self) -> None:
         """Write what is queued and close."""
         self._writer.close()
-        self._reader.close()
+        super().close()
+
+    def another_reader(self) -> Reader:
+        """For another thread."""
+        return Reader(self.path)
 
     # -- chats ----------------------------------------------------------------------------------------------------
-
-    def chats(self) -> list[Chat]:
-        """Chats that are not deleted: those that are pinned, then the others, the latest first."""
-        rows = self._read(
-            "SELECT * FROM chats WHERE deleted IS NULL ORDER BY pinned IS NULL, updated DESC, id DESC", ()
-        )
-        return [chat_of(row) for row in rows]
-
-    def search(self, text: str) -> list[Hit]:
-        """Chats in which all words of ``text`` are found (see ``store.search``)."""
-        return search(self._read, text)
-
-    def chat(self, chat: int) -> Chat | None:
-        """One chat; None when there is none or it is deleted."""
-        rows = self._read("SELECT * FROM chats WHERE id = ? AND deleted IS NULL", [chat])
-        return chat_of(rows[0]) if rows else None
 
     def add_chat(self, title: str, settings: dict[str, Any] | None = None) -> Future[Chat]:
         """A new chat."""
         return self._writer.submit(lambda db: insert_chat(db, title, settings))
+
+    def add_whole(self, chats: Sequence[OneChat]) -> Future[list[int]]:
+        """Chats from a file, all of them or none; their ids here."""
+        return self._writer.submit(lambda db: [insert_whole(db, chat) for chat in chats])
 
     def rename_chat(self, chat: int, title: str) -> Future[None]:
         """A new title; the chat keeps its place."""
@@ -115,38 +105,6 @@ class Store:
         return self._run("UPDATE chats SET deleted = NULL WHERE id = ?", chat)
 
     # -- messages -------------------------------------------------------------------------------------------------
-
-    def branch(self, chat: int) -> list[Message]:
-        """The messages on screen: from the first to the chat's tip."""
-        record = self.chat(chat)
-        messages = {m.id: m for m in self.messages(chat)}
-        if record is None or not messages:
-            return []
-        at: int | None = record.tip if record.tip in messages else max(messages)
-        path: list[Message] = []
-        while at is not None:
-            path.append(messages[at])
-            at = messages[at].parent
-        return path[::-1]
-
-    def messages(self, chat: int) -> list[Message]:
-        """Every message of the chat's tree, in the order written."""
-        return [message_of(row) for row in self._read("SELECT * FROM messages WHERE chat = ? ORDER BY id", [chat])]
-
-    def siblings(self, message: Message) -> list[int]:
-        """Ids of the messages that answer the same parent, in the order written; includes this one."""
-        rows = self._read(
-            "SELECT id FROM messages WHERE chat = ? AND parent IS ? ORDER BY id", [message.chat, message.parent]
-        )
-        return [int(row["id"]) for row in rows]
-
-    def leaf_below(self, message: int) -> int:
-        """The latest end of the branch that runs through ``message``."""
-        while rows := self._read("SELECT max(id) AS id FROM messages WHERE parent = ?", [message]):
-            if rows[0]["id"] is None:
-                break
-            message = int(rows[0]["id"])
-        return message
 
     def add_message(
         self, chat: int, parent: int | None, role: Role, content: str, state: MessageState = "complete", **fields: Any
@@ -182,11 +140,6 @@ class Store:
 
     # -- what was written and not sent ----------------------------------------------------------------------------
 
-    def unsent(self, chat: int | None) -> str:
-        """The text in the message box of a chat, or of the page on which one begins."""
-        rows = self._read("SELECT text FROM unsent WHERE chat = ?", [chat or 0])
-        return str(rows[0]["text"]) if rows else ""
-
     def keep_unsent(self, chat: int | None, text: str) -> Future[None]:
         """Keep it until it is sent or changed."""
         if not text:
@@ -204,9 +157,3 @@ class Store:
             db.execute(sql, values)
 
         return self._writer.submit(task)
-
-    def _read(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        try:
-            return self._reader.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
-            raise explain(error, self.path, reading=True) from error

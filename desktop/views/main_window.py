@@ -27,6 +27,7 @@ from desktop.views.chat_page import ChatPage
 from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
+from desktop.views.exchange import Exchange
 from desktop.views.modelless import Modelless
 from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
@@ -77,6 +78,7 @@ class MainWindow(QMainWindow):
         self._build()
         self._connect()
         self.changes = ChatChanges(self)
+        self.exchange = Exchange(self, self._author)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
         self.unsent = Unsent(self.page.composer, conversation, store)

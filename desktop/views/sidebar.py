@@ -49,6 +49,7 @@ class Sidebar(QFrame):
     deleted = Signal(object)
     pinned = Signal(object)
     """The chat, which is to be pinned if it is not, and the other way round."""
+    exported = Signal(object)
     noticed = Signal(object)
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -178,6 +179,7 @@ class Sidebar(QFrame):
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction("Unpin" if chat.pinned else "Pin", lambda: self.pinned.emit(chat))
             menu.addAction("Rename", lambda: self.list.edit(index))
+            menu.addAction("Export…", lambda: self.exported.emit(chat))
             menu.addAction("Delete", lambda: self.deleted.emit(chat))
             menu.popup(self.list.viewport().mapToGlobal(at))
 

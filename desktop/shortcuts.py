@@ -33,6 +33,7 @@ SHORTCUTS = (
     Shortcut("copy", "Ctrl+Shift+C", "Copy the last reply"),
     Shortcut("edit", "Ctrl+Shift+M", "Edit the last message"),
     Shortcut("compare", "Ctrl+Shift+E", "Compare the last reply"),
+    Shortcut("origins", "Ctrl+Shift+T", "Show where tokens came from"),
     Shortcut("speculation", "Ctrl+Shift+S", "Speculation on or off"),
     Shortcut("chat_settings", "Ctrl+,", "Chat settings"),
     Shortcut("sidebar", "F8", "Show or hide the chats"),

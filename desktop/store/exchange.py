@@ -42,6 +42,15 @@ class _Comparison(BaseModel):
     request_ratio: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
+class _Tokens(BaseModel):
+    """Where tokens came from (see ``models.origins``)."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    bytes: list[int]
+    origins: str
+    rounds: list[int]
+
+
 class OneMessage(BaseModel):
     """A message as it stands in a file; ``id`` and ``parent`` are the file's own numbers."""
 
@@ -61,6 +70,7 @@ class OneMessage(BaseModel):
     settings: _Recipe = _Recipe()
     timings: dict[str, Any] | None = None
     rounds: list[dict[str, Any]] = []
+    tokens: _Tokens | None = None
     finish: str | None = None
     note: str = ""
     error: dict[str, Any] | None = None
@@ -138,6 +148,8 @@ def record(message: OneMessage, chat: int, parent: int | None) -> Message:
     values["settings"] = message.settings.model_dump(exclude_unset=True)
     if message.comparison is not None:
         values["comparison"] = message.comparison.model_dump(exclude_unset=True)
+    if message.tokens is not None:
+        values["tokens"] = message.tokens.model_dump()
     values["ids"] = None if message.ids is None else tuple(message.ids)
     if message.state == "streaming":
         values["state"] = "stopped"

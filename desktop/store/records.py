@@ -55,6 +55,8 @@ class Message:
     settings: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] | None = None
     rounds: tuple[dict[str, Any], ...] = ()
+    tokens: dict[str, Any] | None = None
+    """Where each token came from (see ``models.origins``)."""
     finish: str | None = None
     note: str = ""
     error: dict[str, Any] | None = None

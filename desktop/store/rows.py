@@ -19,6 +19,7 @@ _JSON: dict[str, type[Any]] = {
     "settings": dict,
     "timings": dict,
     "rounds": list,
+    "tokens": dict,
     "error": dict,
     "comparison": dict,
 }
@@ -38,6 +39,7 @@ COLUMNS = [
     "settings",
     "timings",
     "rounds",
+    "tokens",
     "finish",
     "note",
     "error",

@@ -49,6 +49,7 @@ CREATE INDEX chats_by_time ON chats(updated) WHERE deleted IS NULL;
 
 _V2 = """
 ALTER TABLE chats ADD COLUMN pinned REAL;
+ALTER TABLE messages ADD COLUMN tokens TEXT;
 CREATE TABLE unsent (
     chat INTEGER PRIMARY KEY,
     text TEXT NOT NULL

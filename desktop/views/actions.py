@@ -50,6 +50,7 @@ class Actions(QObject):
             "copy": self._copy_last,
             "edit": self._edit_last,
             "compare": window.compare,
+            "origins": window.origins.toggle,
             "speculation": window.top.switch.toggle,
             "chat_settings": window.edit_chat_settings,
             "sidebar": window.toggle_sidebar,
@@ -75,6 +76,7 @@ class Actions(QObject):
         window = self._window
         menu = QMenu(window)
         menu.addAction(self.by_id["chat_settings"])
+        menu.addAction(self.by_id["origins"])
         themes = menu.addMenu("Appearance")
         group = QActionGroup(self)
         for choice, text in _THEMES:

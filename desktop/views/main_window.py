@@ -29,6 +29,7 @@ from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
 from desktop.views.exchange import Exchange
 from desktop.views.modelless import Modelless
+from desktop.views.origins import Origins
 from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self.changes = ChatChanges(self)
         self.exchange = Exchange(self, self._author)
+        self.origins = Origins(self.page.messages, bridge, settings)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
         self.unsent = Unsent(self.page.composer, conversation, store)

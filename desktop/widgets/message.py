@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop.figures import footer
 from desktop.models.asking import timings_of
+from desktop.models.origins import pieces
 from desktop.store import Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
+from desktop.widgets.origins import OriginsView
 from desktop.widgets.rewrite import Rewrite
 from desktop.widgets.tips import plain
 
@@ -28,6 +32,8 @@ class MessageWidget(QFrame):
     sibling = Signal(object, int)
     rewritten = Signal(object, str)
     """A person's message and another text for it."""
+    round_picked = Signal(object, int)
+    """A reply, and one of its rounds."""
     step = Signal(int)
     """Arrow keys move between messages."""
 
@@ -48,6 +54,8 @@ class MessageWidget(QFrame):
         self._layout.setContentsMargins(RING, 2, RING, 2)
         self._layout.setSpacing(6)
         self._rewrite: Rewrite | None = None
+        self._origins: OriginsView | None = None
+        self._by_token = False
         if message.role == "user":
             self._build_user(place)
         else:
@@ -78,6 +86,7 @@ class MessageWidget(QFrame):
             self._footer.setToolTip(plain(message.note))
             self._tools.setEnabled(not streaming)
             self._bar.setVisible(not streaming)
+            self._show_tokens()
         self._name()
 
     def _name(self) -> None:
@@ -86,6 +95,30 @@ class MessageWidget(QFrame):
         name = f"{self._author}: {' '.join(opening.split())[:120]}"
         if name != self.accessibleName():
             self.setAccessibleName(name)
+
+    def show_origins(self, on: bool) -> None:
+        """The reply token by token, once it is written, or as it is to be read."""
+        self._by_token = on
+        if self.message.role == "assistant":
+            self._show_tokens()
+
+    def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
+        """One of the reply's rounds."""
+        if self._origins is not None:
+            self._origins.show_round(title, rows)
+
+    def _show_tokens(self) -> None:
+        wanted = self._by_token and self.message.state != "streaming"
+        made = pieces(self.message.content, self.message.tokens) if wanted else []
+        if made and self._origins is None:
+            self._origins = OriginsView()
+            self._origins.picked.connect(lambda number: self.round_picked.emit(self.message, number))
+            self._layout.insertWidget(self._layout.indexOf(self.blocks), self._origins)
+        if self._origins is not None:
+            self._origins.setVisible(bool(made))
+            if made:
+                self._origins.text.show_pieces(made)
+        self.blocks.setVisible(not made)
 
     def set_author(self, author: str) -> None:
         """Who it is by."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
@@ -27,6 +27,7 @@ class MessageView(QScrollArea):
     compare = Signal(object)
     sibling = Signal(object, int)
     rewritten = Signal(object, str)
+    round_picked = Signal(object, int)
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -41,6 +42,7 @@ class MessageView(QScrollArea):
         self._widgets: dict[int, MessageWidget] = {}
         self._following = True
         self._marked: BlockView | None = None
+        self._origins = False
         self._more = QPushButton("Show earlier messages")
         self._more.clicked.connect(self._show_earlier)
         self._more.hide()
@@ -128,6 +130,17 @@ class MessageView(QScrollArea):
         at = inner.mapTo(self._page, rect.center())
         self.ensureVisible(at.x(), at.y(), 0, self.viewport().height() // 3)
 
+    def show_origins(self, on: bool) -> None:
+        """Replies token by token, or as they are to be read."""
+        self._origins = on
+        for widget in self.widgets:
+            widget.show_origins(on)
+
+    def show_round(self, message: int, title: str, rows: Sequence[Sequence[str]]) -> None:
+        """Below a reply that is shown token by token."""
+        if (widget := self._widgets.get(message)) is not None:
+            widget.show_round(title, rows)
+
     def rewrite(self, message: Message) -> None:
         """Let a person write one of their messages anew."""
         if (widget := self._widgets.get(message.id)) is not None:
@@ -151,6 +164,8 @@ class MessageView(QScrollArea):
         widget.compare.connect(self.compare)
         widget.sibling.connect(self.sibling)
         widget.rewritten.connect(self.rewritten)
+        widget.round_picked.connect(self.round_picked)
+        widget.show_origins(self._origins)
         widget.step.connect(self._step)
         self._widgets[message.id] = widget
         self._list.insertWidget(at, widget)

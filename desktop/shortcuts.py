@@ -37,6 +37,7 @@ SHORTCUTS = (
     Shortcut("speculation", "Ctrl+Shift+S", "Speculation on or off"),
     Shortcut("chat_settings", "Ctrl+,", "Chat settings"),
     Shortcut("sidebar", "F8", "Show or hide the chats"),
+    Shortcut("panel", "F9", "Show or hide the speculation panel"),
     Shortcut("shortcuts", "F1", "Keyboard shortcuts"),
     Shortcut("quit", _S.Quit, "Quit"),
 )

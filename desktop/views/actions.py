@@ -54,6 +54,7 @@ class Actions(QObject):
             "speculation": window.top.switch.toggle,
             "chat_settings": window.edit_chat_settings,
             "sidebar": window.toggle_sidebar,
+            "panel": window.toggle_panel,
             "shortcuts": self.show_shortcuts,
             "quit": window.close,
         }
@@ -77,6 +78,7 @@ class Actions(QObject):
         menu = QMenu(window)
         menu.addAction(self.by_id["chat_settings"])
         menu.addAction(self.by_id["origins"])
+        menu.addAction(self.by_id["panel"])
         themes = menu.addMenu("Appearance")
         group = QActionGroup(self)
         for choice, text in _THEMES:

@@ -72,7 +72,8 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.store, self.engine, self.shelf = store, engine, shelf
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
-        self._logs = logs
+        self._logs, self._bridge = logs, bridge
+        self.panel: QWidget | None = None
         self._leaving: Notice | None = None
         self._priced_by = _pricing(self.engine.state)
         """What the forecasts of models that are not here were made from."""
@@ -96,6 +97,8 @@ class MainWindow(QMainWindow):
         self._title()
         self.sidebar.refresh()
         self._show_state()
+        if settings.now.panel:  # after the first paint: its plots take a while to load
+            QTimer.singleShot(0, self, self.toggle_panel)
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -287,6 +290,18 @@ class MainWindow(QMainWindow):
     def toggle_sidebar(self) -> None:
         """Show or hide the chats."""
         self.sidebar.setVisible(not self.sidebar.isVisible())
+
+    def toggle_panel(self) -> None:
+        """Show or hide the speculation panel, which is made when it is first wanted."""
+        if self.panel is None:
+            from desktop.views.panel import Panel
+
+            self.panel = Panel(self._bridge, self.engine, self.conversation)
+            self.panel.hide()
+            self._split.addWidget(self.panel)
+            self._split.setSizes([*self._split.sizes()[:2], 320])
+        self.panel.setVisible(self.panel.isHidden())
+        self.settings.change(panel=not self.panel.isHidden())
 
     def open_logs(self) -> None:
         """The folder with the logs, in the system's file manager."""

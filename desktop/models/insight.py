@@ -11,9 +11,9 @@ from backend.protocol import CostTable, Timings
 
 CURVES = (4, 8)
 """Draft lengths whose Eq. (1) is drawn beside the reply's own."""
-_WINDOW_MS = 400.0
+_WINDOW_MS = 1500.0
 """The rate at a moment is that of the last so many milliseconds."""
-SHOWN_ROUNDS = 40
+SHOWN_ROUNDS = 12
 
 
 @dataclass(slots=True, frozen=True)
@@ -31,10 +31,12 @@ def rate_points(rounds: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
     out: list[tuple[float, float]] = []
     seen: list[tuple[float, int]] = [(0.0, 0)]
     for record in rounds:
+        if _number(record, "verify_ms") <= 0:  # the prompt's own token takes no pass
+            continue
         ms = seen[-1][0] + _number(record, "draft_ms") + _number(record, "verify_ms") + _number(record, "host_ms")
         seen.append((ms, seen[-1][1] + int(_number(record, "emitted"))))
         first = next((at for at in reversed(seen) if ms - at[0] >= _WINDOW_MS), seen[0])
-        if ms - first[0] >= min(_WINDOW_MS, 100.0):
+        if ms - first[0] >= 0.1 * _WINDOW_MS:
             out.append((ms / 1e3, 1e3 * (seen[-1][1] - first[1]) / (ms - first[0])))
     return out
 

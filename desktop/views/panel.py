@@ -19,6 +19,7 @@ from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, Timeline
 from desktop.widgets.what_if import WhatIf
 
 UPDATE_MS = 500
+_NOTHING = "What speculation is doing, and why, stands here while a reply is written."
 
 
 class Panel(QScrollArea):
@@ -29,7 +30,7 @@ class Panel(QScrollArea):
         self._engine, self._conversation = engine, conversation
         self._timings: Timings | None = None
         self._rounds: list[dict[str, Any]] = []
-        self.setObjectName("page")
+        self.setObjectName("panel")
         self.setAccessibleName("Speculation")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
@@ -56,7 +57,8 @@ class Panel(QScrollArea):
     def refresh(self) -> None:
         """Draw what is known now."""
         timings, state = self._timings or Timings(), self._engine.state
-        self.why.setText(state.why or "What speculation is doing, and why, stands here while a reply is written.")
+        why = (state.why or _NOTHING).replace("%", " %")
+        self.why.setText(why[:1].upper() + why[1:])
         points = insight.rate_points(self._rounds)
         rate = timings.tokens_per_second
         self.rate.show_points(points, f"{rate:.1f} tok/s over the whole reply." if rate else "No reply yet.")

@@ -55,7 +55,7 @@ class MessageWidget(QFrame):
         self._layout.setSpacing(6)
         self._rewrite: Rewrite | None = None
         self._origins: OriginsView | None = None
-        self._by_token = False
+        self._by_token, self._legend = False, True
         if message.role == "user":
             self._build_user(place)
         else:
@@ -102,6 +102,12 @@ class MessageWidget(QFrame):
         if self.message.role == "assistant":
             self._show_tokens()
 
+    def show_legend(self, on: bool) -> None:
+        """Whether what the marks mean stands below this reply."""
+        self._legend = on
+        if self._origins is not None:
+            self._origins.legend.setVisible(on)
+
     def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
         """One of the reply's rounds."""
         if self._origins is not None:
@@ -113,6 +119,7 @@ class MessageWidget(QFrame):
         if made and self._origins is None:
             self._origins = OriginsView()
             self._origins.picked.connect(lambda number: self.round_picked.emit(self.message, number))
+            self._origins.legend.setVisible(self._legend)
             self._layout.insertWidget(self._layout.indexOf(self.blocks), self._origins)
         if self._origins is not None:
             self._origins.setVisible(bool(made))

@@ -118,7 +118,8 @@ class MessageView(QScrollArea):
             self._marked.mark([])
         self._marked = widget.blocks
         place = widget.blocks.mark(words.split())
-        QTimer.singleShot(0, widget, lambda: self._bring(widget, place))
+        for wait in (0, 80):  # once more when texts that were never shown before have their height
+            QTimer.singleShot(wait, widget, lambda: self._bring(widget, place))
 
     def _bring(self, widget: MessageWidget, place: tuple[QWidget, QRect] | None) -> None:
         """Into view, once it has its height."""
@@ -169,6 +170,9 @@ class MessageView(QScrollArea):
         widget.step.connect(self._step)
         self._widgets[message.id] = widget
         self._list.insertWidget(at, widget)
+        if at == self._list.count() - 2:  # below the last reply only
+            for other in self.widgets:
+                other.show_legend(other is widget)
 
     def _trim(self) -> None:
         """A long session keeps no more on screen than an opened chat; only while nobody reads further up."""

@@ -158,7 +158,7 @@ class OriginsView(QWidget):
         self.text.picked.connect(self.picked)
         self.round = RoundTable()
         self.round.hide()
-        legend = QLabel(LEGEND)
+        self.legend = legend = QLabel(LEGEND)
         legend.setObjectName("subtle")
         legend.setWordWrap(True)
         layout = QVBoxLayout(self)
@@ -211,8 +211,8 @@ def round_title(record: dict[str, Any]) -> str:
     number, guessed, accepted = record.get("round"), len(record.get("proposed") or ()), record.get("accepted") or 0
     took = f"pass {record.get('verify_ms') or 0:.1f} ms"
     if source is None:
-        why = f" ({record['reason']})" if record.get("reason") else ""
-        return f"Round {number}: plain{why}; {took}."
+        why = str(record.get("reason") or "").replace("%", " %")
+        return f"Round {number}: plain, {took}. {why[:1].upper()}{why[1:]}".strip()
     return (
         f"Round {number}: {guessed} guessed by {source}, {accepted} accepted; "
         f"guessing {record.get('draft_ms') or 0:.1f} ms, {took}."

@@ -60,6 +60,7 @@ class Plot(QWidget):
 
     def _paint(self) -> None:
         tokens = tokens_now()
+        self.plot.setBackground(tokens.page)
         for side, text in self._axes.items():
             axis = self.plot.getAxis(side)
             axis.setPen(tokens.line)
@@ -79,6 +80,7 @@ class RatePlot(Plot):
         self._line.setPen(_pen(tokens_now().accent))
         self._line.setData([x for x, _ in points], [y for _, y in points])
         self.plot.setYRange(0, max((y for _, y in points), default=1.0) * 1.1)
+        self.plot.setVisible(bool(points))
         self.set_words(words)
 
 
@@ -95,6 +97,7 @@ class PositionPlot(Plot):
         """Of each place, the first first."""
         accent = tokens_now().accent
         self._bars.setOpts(x=list(range(1, len(shares) + 1)), height=list(shares), brush=accent, pen=_pen(accent))
+        self.plot.setVisible(bool(shares))
         listed = ", ".join(f"{share:.0%}".replace("%", " %") for share in shares)
         self.set_words(f"Place by place: {listed}." if shares else "Nothing was drafted in this reply.")
 
@@ -140,7 +143,7 @@ class TimelinePlot(Plot):
         tokens = tokens_now()
         parts = (
             ([bar.start for bar in rounds], [bar.draft for bar in rounds], tokens.accent),
-            ([bar.start + bar.draft for bar in rounds], [bar.verify for bar in rounds], tokens.pressed),
+            ([bar.start + bar.draft for bar in rounds], [bar.verify for bar in rounds], tokens.faint),
             ([bar.start + bar.draft + bar.verify for bar in rounds], [bar.host for bar in rounds], tokens.bad),
         )
         for item, (x0, width, ink) in zip(self._bars, parts, strict=True):
@@ -148,6 +151,7 @@ class TimelinePlot(Plot):
         end = rounds[-1].start + rounds[-1].draft + rounds[-1].verify + rounds[-1].host if rounds else 0.0
         n = min(int(end / plain_ms), 400) if plain_ms else 0
         starts = [plain_ms * i for i in range(n)] if plain_ms else []
+        self.plot.setVisible(bool(rounds))
         self._plain.setOpts(
             x0=starts, width=[plain_ms or 0.0] * n, y0=1.4, height=0.6, brush=tokens.hover, pen=_pen(tokens.subtle)
         )

@@ -40,8 +40,10 @@ def test_the_rate_is_that_of_the_last_moments() -> None:
     steady = insight.rate_points(rounds(20, 100.0, 3))
     assert all(rate == pytest.approx(30.0) for _, rate in steady)
     assert steady[-1][0] == pytest.approx(2.0)
-    turned = insight.rate_points(rounds(10, 100.0, 3) + rounds(10, 100.0, 1))
+    turned = insight.rate_points(rounds(10, 100.0, 3) + rounds(20, 100.0, 1))
     assert turned[-1][1] == pytest.approx(10.0)
+    first = {"round": 0, "verify_ms": 0.0, "emitted": 1}
+    assert insight.rate_points([first, *rounds(20, 100.0, 3)]) == steady
     assert insight.rate_points([]) == []
     assert insight.rate_points([{"emitted": None, "draft_ms": "x"}]) == []
 

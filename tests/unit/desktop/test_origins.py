@@ -76,6 +76,6 @@ def test_a_round_as_a_table() -> None:
     assert [row[3] for row in round_rows(whole, {})] == ["accepted", "bonus"]
     plain = {"round": 5, "source": None, "proposed": [], "targets": [8], "accepted": 0, "reason": "no earlier match"}
     assert round_rows(plain, {8: "x"}) == [("1", "–", "“x”", "plain")]
-    assert round_title(plain).startswith("Round 5: plain (no earlier match); pass")
+    assert round_title(plain) == "Round 5: plain, pass 0.0 ms. No earlier match"
     cut = {"round": 6, "source": "draft", "proposed": [5, 6, 7], "targets": [5, 6], "accepted": 2}
     assert [row[3] for row in round_rows(cut, {})] == ["accepted", "accepted", "discarded"]

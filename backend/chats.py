@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message, ModelInfo
 
-FORMAT = 1
+FORMAT = 2
 """Of the window's database, as this module reads it (``desktop.store.schema``)."""
 _REPLIES = """
 SELECT m.* FROM messages m JOIN chats c ON c.id = m.chat

@@ -14,6 +14,11 @@ def expected_tokens(alpha: float, k: int) -> float:
     return float(k + 1) if alpha >= 1.0 else (1.0 - alpha ** (k + 1)) / (1.0 - alpha)
 
 
+def flat_speedup(alpha: float, k: int, share: float) -> float:
+    """Speed-up over plain decoding where passes of any length cost the same, and a draft step ``share`` of that."""
+    return expected_tokens(alpha, k) / (1.0 + k * share)
+
+
 def ms_per_token(t_pass: float, k: int, t_draft: float, tokens_per_pass: float) -> float:
     """Eq. (2): milliseconds a token from the cost of a pass, k draft steps and the tokens a pass yields."""
     return (t_pass + k * t_draft) / tokens_per_pass

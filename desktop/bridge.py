@@ -47,6 +47,8 @@ class EngineBridge(QObject):
     judged = Signal(str, object)
     """The end of a trial: (replies, all that was tried)."""
     counted = Signal(int, object)
+    pieces = Signal(str, object)
+    """What tokens stand for: (the vocabulary's digest, texts)."""
     failed = Signal(str, object)
     _wake = Signal()
 
@@ -128,6 +130,10 @@ class EngineBridge(QObject):
     def count(self, ticket: int, messages: list[Message], switches: dict[str, Any]) -> None:
         """Count prompt tokens; the answer carries ``ticket``. Failing is silent: it is only a hint."""
         self._job(lambda _: self._jobs.count(ticket, messages, switches))
+
+    def ask_pieces(self, ids: Sequence[int]) -> str:
+        """What tokens of the loaded target stand for: ``pieces`` or ``failed``."""
+        return self._job(lambda job: self._jobs.pieces(ids, job))
 
     def cancel(self, job: str) -> None:
         """Stop a load, a reply or a comparison; its last signal still comes."""

@@ -231,6 +231,10 @@ class Jobs:
         except EngineError:
             log.debug("tokens were not counted", exc_info=True)
 
+    async def pieces(self, ids: Sequence[int], job: str) -> None:
+        """What tokens stand for."""
+        self._tell("pieces", job, await (await self._engine()).pieces(ids))
+
     async def try_drafts(self, drafts: Sequence[str], chats: Path, job: str) -> None:
         """What each draft would gain on the replies that the loaded target has written."""
         self._waiting.add(job)

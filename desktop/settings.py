@@ -47,6 +47,10 @@ class Settings(BaseModel):
     speculation: Speculation = Speculation()
     load: LoadOptions = LoadOptions()
     new_chat: ChatSettings = ChatSettings()
+    origins: bool = False
+    """Replies token by token: where each token came from."""
+    panel: bool = False
+    """Whether the speculation panel is open."""
     clean_exit: bool = True
     """False after a start that never came to its end: then no model is loaded by itself."""
 

@@ -102,6 +102,7 @@ class Desktop:
         self.shelf.cancel_download()
         self.bridge.close()
         self.conversation.finish()
+        self.window.exchange.close()
         self.shelf.close()
         self.settings.change(clean_exit=True)
         self.store.close()

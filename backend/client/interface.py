@@ -69,6 +69,10 @@ class EngineClient(ABC):
         """(prompt tokens, context size where known)."""
 
     @abstractmethod
+    async def pieces(self, ids: Sequence[int]) -> tuple[str, list[str]]:
+        """(digest of the loaded target's vocabulary, what each token stands for there)."""
+
+    @abstractmethod
     async def judge(
         self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
     ) -> Judged:

@@ -81,6 +81,10 @@ class ManagedEngine(EngineClient):
         return await self._ask(lambda remote: remote.count(messages, kwargs))
 
     @override
+    async def pieces(self, ids: Sequence[int]) -> tuple[str, list[str]]:
+        return await self._ask(lambda remote: remote.pieces(ids))
+
+    @override
     async def judge(
         self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
     ) -> Judged:

@@ -134,6 +134,12 @@ class RemoteEngine(EngineClient):
         return int(answer["tokens"]), answer.get("n_ctx")
 
     @override
+    async def pieces(self, ids: Sequence[int]) -> tuple[str, list[str]]:
+        await self._need_native("showing tokens")
+        answer = await self._http.json("POST", "/x/pieces", {"ids": list(ids)})
+        return str(answer.get("tokenizer")), [str(piece) for piece in answer.get("pieces") or ()]
+
+    @override
     async def judge(
         self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
     ) -> Judged:

@@ -167,6 +167,15 @@ class Pair:
         """Tokens of the rendered prompt."""
         return len(self.target.template.prompt_tokens(messages, template_kwargs))
 
+    def pieces(self, ids: Sequence[int]) -> tuple[str, list[str]]:
+        """The vocabulary's digest, and what each token stands for; half a character becomes a question mark.
+
+        Raises:
+            EngineError: BAD_TOKEN for an id outside the vocabulary.
+        """
+        vocab = self.target.vocab
+        return vocab.digest, [vocab.piece(token, special=True).decode("utf-8", "replace") for token in ids]
+
     def judge(
         self, messages: Sequence[Message], ids: Sequence[int], kwargs: dict[str, Any], flag: CancelFlag
     ) -> Judged:

@@ -70,6 +70,7 @@ def private_app(host: Host) -> Starlette:
         Route("/x/state", r.state, methods=["GET"]),
         Route("/x/events", r.events, methods=["GET"]),
         Route("/x/count", r.count, methods=["POST"]),
+        Route("/x/pieces", r.pieces, methods=["POST"]),
         Route("/x/compare", r.compare, methods=["POST"]),
         Route("/x/judge", r.judge, methods=["POST"]),
         Route("/x/jobs/{job}", r.cancel, methods=["DELETE"]),
@@ -170,6 +171,14 @@ class Routes:
         job = self._host.count(messages, kwargs)
         ((tokens, n_ctx),) = await self._watched(request, job, _collect(job.outbox.batches()))
         return Answer({"tokens": tokens, "n_ctx": n_ctx})
+
+    async def pieces(self, request: Request) -> Response:
+        """``/x/pieces``."""
+        ids = openai.reply_ids(await _body(request))
+        await self._host.started()
+        job = self._host.pieces(ids)
+        ((tokenizer, pieces),) = await self._watched(request, job, _collect(job.outbox.batches()))
+        return Answer({"tokenizer": tokenizer, "pieces": pieces})
 
     async def judge(self, request: Request) -> Response:
         """``/x/judge``."""

@@ -136,6 +136,10 @@ class Host:
         """Prompt tokens; emits one (tokens, n_ctx)."""
         return self._submit(self._counter, None, lambda j: self._work.count(messages, template_kwargs, j))
 
+    def pieces(self, ids: tuple[int, ...]) -> Job:
+        """What tokens stand for; emits one (the vocabulary's digest, texts)."""
+        return self._submit(self._counter, None, lambda j: self._work.pieces(ids, j))
+
     def cancel(self, job_id: str) -> None:
         """Stop a job. An id that is not known yet is remembered: its request may be on its way.
 

@@ -240,6 +240,11 @@ class Work:
             pair = self._need_pair()
             job.emit((pair.count(messages, template_kwargs), pair.target.info.n_ctx))
 
+    def pieces(self, ids: tuple[int, ...], job: Job) -> None:
+        """What tokens stand for; emits one (the vocabulary's digest, texts)."""
+        with self._counting:
+            job.emit(self._need_pair().pieces(ids))
+
     # -- inside
 
     def _complete(self, target: TargetModel, request: LoadRequest, job: Job) -> Pair:

@@ -36,6 +36,8 @@ class Conversation(QObject):
 
     opened = Signal(object)
     """list[Message]: show these instead of what is shown."""
+    found = Signal(int, str)
+    """A message that is shown now, and words in it."""
     appended = Signal(object)
     changed = Signal(object)
     running_changed = Signal(bool)
@@ -91,6 +93,10 @@ class Conversation(QObject):
         if not self._shows(chat):
             attempt(partial(self._open, chat), self.noticed.emit)
 
+    def find(self, chat: int, message: int, words: str) -> None:
+        """Show a message of a stored chat, on whatever branch it is."""
+        attempt(partial(self._find, chat, message, words), self.noticed.emit)
+
     def set_chat_settings(self, settings: ChatSettings) -> None:
         """Change this chat's settings; they count from the next message."""
         self.chat_settings = settings
@@ -130,6 +136,15 @@ class Conversation(QObject):
         self.opened.emit(messages)
         if any(message.damaged for message in messages):
             self.noticed.emit(DAMAGED)
+
+    def _find(self, chat: int, message: int, words: str) -> None:
+        if not self._shows(chat):
+            self._open(chat)
+        if message not in [m.id for m in self.messages]:
+            if self.running and self._replying.message is not None and self._replying.message.chat == chat:
+                return  # a reply is written on the branch that is shown
+            self._turn_to(chat, message)
+        self.found.emit(message, words)
 
     def _branch(self, chat: int) -> list[Message]:
         """The chat's branch as it really is: with what is not on disk yet."""
@@ -173,6 +188,15 @@ class Conversation(QObject):
             self.noticed.emit(notice(error, retry=again))
             return False
         return True
+
+    def rewrite(self, message: Message, text: str) -> None:
+        """Another version of a message that was sent, beside the old one, and the reply to it."""
+        if self.running:
+            self.noticed.emit(replace(WAIT, retry=partial(self.rewrite, message, text)))
+        elif not text.strip():
+            self.noticed.emit(EMPTY)
+        else:
+            attempt(partial(self._rewrite, message, text), self.noticed.emit)
 
     def regenerate(self, message: Message | None = None) -> None:
         """Another answer to the same message, beside the old one: with a fresh seed unless one is pinned."""
@@ -228,6 +252,19 @@ class Conversation(QObject):
         for message in (asked, reply):
             self.messages.append(message)
             self.appended.emit(message)
+        self._replying.begin(reply, request)
+        self.chats_changed.emit()
+
+    def _rewrite(self, message: Message, text: str) -> None:
+        if self.chat is None or message.id not in (ids := [m.id for m in self.messages]):
+            return  # another chat or branch is on screen by now
+        upto = self.messages[: ids.index(message.id)]
+        request = asking.request(upto, self.chat_settings, text)
+        turn = self._store.add_turn(self.chat, message.parent, text, **self._made_with(request))
+        self.chat, asked, reply = turn.result()
+        self.messages = [*upto, asked, reply]
+        self.opened.emit(self.messages[:-1])
+        self.appended.emit(reply)
         self._replying.begin(reply, request)
         self.chats_changed.emit()
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from backend import wire
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import Delta, Finished, PromptProgress, ReplyRequest, RoundRecord, State
+from backend.protocol import Delta, Finished, PromptProgress, ReplyRequest, RoundRecord, State, TokenRecord
 from desktop.bridge import EngineBridge
+from desktop.models.origins import pack
 from desktop.models.unsaved import Unsaved
 from desktop.store import Message
 from desktop.store.records import ROUNDS_KEPT, MessageState
@@ -27,6 +28,7 @@ class _Running:
     message: Message
     text: str = ""
     rounds: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=ROUNDS_KEPT))
+    tokens: list[TokenRecord] = field(default_factory=list)
     dirty: bool = False
     target: str | None = None
     """Which model writes it: known from its first word on, since a message may be sent before a model is loaded."""
@@ -100,6 +102,7 @@ class Replying(QObject):
             return
         self._name_author(running)
         running.text += delta.text
+        running.tokens += delta.tokens
         running.dirty = True
         running.message = replace(running.message, content=running.text, timings=wire.dump(delta.timings))
         self.changed.emit(running.message)
@@ -155,6 +158,7 @@ class Replying(QObject):
         self._flusher.stop()
         fields = {"timings": running.message.timings} | fields
         fields |= {"content": running.text, "state": state, "rounds": tuple(running.rounds)}
+        fields["tokens"] = pack(running.tokens)
         if running.target is not None:
             draft = self.state.draft
             fields |= {"target": running.target, "draft": draft.id if draft else None}

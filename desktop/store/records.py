@@ -23,6 +23,8 @@ class Chat:
     settings: dict[str, Any] = field(default_factory=dict)
     tip: int | None = None
     """The last message of the branch on screen."""
+    pinned: bool = False
+    """Stays at the top of the list."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -53,6 +55,8 @@ class Message:
     settings: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] | None = None
     rounds: tuple[dict[str, Any], ...] = ()
+    tokens: dict[str, Any] | None = None
+    """Where each token came from (see ``models.origins``)."""
     finish: str | None = None
     note: str = ""
     error: dict[str, Any] | None = None

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from desktop.store.exchange import OneChat, record
 from desktop.store.records import ROUNDS_KEPT, Chat, Message
 
 log = logging.getLogger(__name__)
@@ -18,6 +19,7 @@ _JSON: dict[str, type[Any]] = {
     "settings": dict,
     "timings": dict,
     "rounds": list,
+    "tokens": dict,
     "error": dict,
     "comparison": dict,
 }
@@ -37,6 +39,7 @@ COLUMNS = [
     "settings",
     "timings",
     "rounds",
+    "tokens",
     "finish",
     "note",
     "error",
@@ -53,11 +56,32 @@ def insert_chat(db: sqlite3.Connection, title: str, settings: dict[str, Any] | N
 
 def insert_message(db: sqlite3.Connection, message: Message) -> Message:
     """A new message, as it was written; it becomes its chat's tip."""
-    message = replace(message, content=clean(message.content), created=time.time())
+    message = write_message(db, replace(message, created=time.time()))
+    db.execute("UPDATE chats SET tip = ?, updated = ? WHERE id = ?", (message.id, message.created, message.chat))
+    return message
+
+
+def insert_whole(db: sqlite3.Connection, chat: OneChat) -> int:
+    """A chat from a file, with all its messages."""
+    now = time.time()
+    insert = "INSERT INTO chats (title, created, updated, settings, pinned) VALUES (?, ?, ?, ?, ?)"
+    values = (clean(chat.title), chat.created, min(chat.updated, now), json.dumps(chat.settings))
+    new = _new_id(db.execute(insert, (*values, now if chat.pinned else None)))
+    numbers: dict[int, int] = {}
+    for message in chat.messages:
+        parent = None if message.parent is None else numbers[message.parent]
+        numbers[message.id] = write_message(db, record(message, new, parent)).id
+    if chat.tip in numbers:
+        db.execute("UPDATE chats SET tip = ? WHERE id = ?", (numbers[chat.tip], new))
+    return new
+
+
+def write_message(db: sqlite3.Connection, message: Message) -> Message:
+    """A message's row, and nothing of its chat's."""
+    message = replace(message, content=clean(message.content))
     values = [message.chat, *(pack(name, getattr(message, name)) for name in COLUMNS)]
     marks = ", ".join("?" * len(values))
     new = _new_id(db.execute(f"INSERT INTO messages (chat, {', '.join(COLUMNS)}) VALUES ({marks})", values))
-    db.execute("UPDATE chats SET tip = ?, updated = ? WHERE id = ?", (new, message.created, message.chat))
     return replace(message, id=new)
 
 
@@ -81,7 +105,8 @@ def pack(name: str, value: Any) -> Any:
 
 def chat_of(row: sqlite3.Row) -> Chat:
     settings, _ = _unpack(row, ["settings"], "chat")
-    return Chat(row["id"], row["title"], row["created"], row["updated"], settings["settings"] or {}, row["tip"])
+    own = settings["settings"] or {}
+    return Chat(row["id"], row["title"], row["created"], row["updated"], own, row["tip"], row["pinned"] is not None)
 
 
 def message_of(row: sqlite3.Row) -> Message:

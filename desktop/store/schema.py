@@ -47,7 +47,30 @@ CREATE INDEX messages_by_parent ON messages(parent);
 CREATE INDEX chats_by_time ON chats(updated) WHERE deleted IS NULL;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1,)
+_V2 = """
+ALTER TABLE chats ADD COLUMN pinned REAL;
+ALTER TABLE messages ADD COLUMN tokens TEXT;
+CREATE TABLE unsent (
+    chat INTEGER PRIMARY KEY,
+    text TEXT NOT NULL
+);
+CREATE VIRTUAL TABLE message_text USING fts5(content, content='messages', content_rowid='id', tokenize='trigram');
+INSERT INTO message_text (rowid, content) SELECT id, content FROM messages WHERE state != 'streaming';
+CREATE TRIGGER text_of_new AFTER INSERT ON messages WHEN new.state != 'streaming' BEGIN
+    INSERT INTO message_text (rowid, content) VALUES (new.id, new.content);
+END;
+CREATE TRIGGER text_of_gone AFTER DELETE ON messages WHEN old.state != 'streaming' BEGIN
+    INSERT INTO message_text (message_text, rowid, content) VALUES ('delete', old.id, old.content);
+END;
+CREATE TRIGGER text_of_changed AFTER UPDATE OF content, state ON messages BEGIN
+    INSERT INTO message_text (message_text, rowid, content)
+        SELECT 'delete', old.id, old.content WHERE old.state != 'streaming';
+    INSERT INTO message_text (rowid, content) SELECT new.id, new.content WHERE new.state != 'streaming';
+END;
+"""
+# A reply that streams is indexed at its end: it is written once a second until then.
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2)
 
 
 class StoreError(Exception):

@@ -15,13 +15,15 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from desktop.store.exchange import OneChat
+from desktop.store.reader import Reader
 from desktop.store.records import Chat, Message, MessageState, NewChat, Role
-from desktop.store.rows import COLUMNS, chat_of, clean, insert_chat, insert_message, message_of, pack
+from desktop.store.rows import COLUMNS, clean, insert_chat, insert_message, insert_whole, pack
 from desktop.store.schema import MIGRATIONS, StoreError, migrate
 from desktop.store.writer import Writer, connect, explain
 
 
-class Store:
+class Store(Reader):
     """The chats of one data folder.
 
     Args:
@@ -31,15 +33,15 @@ class Store:
     """
 
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, timeout: float = 5.0) -> None:
-        self.path = path
-        db = self._open(path, migrations, timeout)
+        db, gone = self._open(path, migrations, timeout)
         self._writer = Writer(db, path)
-        self._reader = connect(path, timeout=timeout)
-        self._reader.execute("PRAGMA query_only = ON")
-        self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
+        if gone:  # pieces of what was deleted stay in the index until it is merged
+            self._run("INSERT INTO message_text (message_text) VALUES ('optimize')")
+        super().__init__(path, timeout)
 
     @staticmethod
-    def _open(path: Path, migrations: Sequence[str], timeout: float) -> sqlite3.Connection:
+    def _open(path: Path, migrations: Sequence[str], timeout: float) -> tuple[sqlite3.Connection, int]:
+        """The writing connection, and how many deleted chats were removed for good."""
         db: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,43 +51,34 @@ class Store:
             db.execute("PRAGMA synchronous = FULL")  # what is committed is on disk, also when the power goes
             with db:  # probe that it can be written, and settle what an earlier run left unfinished
                 db.execute("BEGIN IMMEDIATE")
-                db.execute("DELETE FROM chats WHERE deleted IS NOT NULL")
+                gone = db.execute("DELETE FROM chats WHERE deleted IS NOT NULL").rowcount
+                db.execute("DELETE FROM unsent WHERE chat != 0 AND chat NOT IN (SELECT id FROM chats)")
                 db.execute("UPDATE messages SET state = 'stopped' WHERE state = 'streaming'")
         except (sqlite3.Error, OSError, StoreError) as error:
             if db is not None:
                 with contextlib.suppress(sqlite3.Error):
                     db.close()
             raise error if isinstance(error, StoreError) else explain(error, path) from error
-        return db
+        return db, gone
 
     def close(self) -> None:
         """Write what is queued and close."""
         self._writer.close()
-        self._reader.close()
+        super().close()
+
+    def another_reader(self) -> Reader:
+        """For another thread."""
+        return Reader(self.path)
 
     # -- chats ----------------------------------------------------------------------------------------------------
-
-    def chats(self, matching: str = "") -> list[Chat]:
-        """Chats that are not deleted, the latest first; ``matching`` looks in titles and messages."""
-        where, values = "deleted IS NULL", []
-        if matching.strip():
-            escaped = matching.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            values = [f"%{escaped}%"] * 2
-            where += (
-                " AND (title LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM messages WHERE chat = chats.id AND content "
-                "LIKE ? ESCAPE '\\'))"
-            )
-        rows = self._read(f"SELECT * FROM chats WHERE {where} ORDER BY updated DESC, id DESC", values)
-        return [chat_of(row) for row in rows]
-
-    def chat(self, chat: int) -> Chat | None:
-        """One chat; None when there is none or it is deleted."""
-        rows = self._read("SELECT * FROM chats WHERE id = ? AND deleted IS NULL", [chat])
-        return chat_of(rows[0]) if rows else None
 
     def add_chat(self, title: str, settings: dict[str, Any] | None = None) -> Future[Chat]:
         """A new chat."""
         return self._writer.submit(lambda db: insert_chat(db, title, settings))
+
+    def add_whole(self, chats: Sequence[OneChat]) -> Future[list[int]]:
+        """Chats from a file, all of them or none; their ids here."""
+        return self._writer.submit(lambda db: [insert_whole(db, chat) for chat in chats])
 
     def rename_chat(self, chat: int, title: str) -> Future[None]:
         """A new title; the chat keeps its place."""
@@ -99,6 +92,10 @@ class Store:
         """Which branch is on screen."""
         return self._run("UPDATE chats SET tip = ? WHERE id = ?", tip, chat)
 
+    def pin_chat(self, chat: int, pinned: bool) -> Future[None]:
+        """Keep the chat at the top of the list, or no more."""
+        return self._run("UPDATE chats SET pinned = ? WHERE id = ?", time.time() if pinned else None, chat)
+
     def delete_chat(self, chat: int) -> Future[None]:
         """Hide the chat; :meth:`undelete_chat` brings it back until the next start, when it is removed."""
         return self._run("UPDATE chats SET deleted = ? WHERE id = ?", time.time(), chat)
@@ -108,38 +105,6 @@ class Store:
         return self._run("UPDATE chats SET deleted = NULL WHERE id = ?", chat)
 
     # -- messages -------------------------------------------------------------------------------------------------
-
-    def branch(self, chat: int) -> list[Message]:
-        """The messages on screen: from the first to the chat's tip."""
-        record = self.chat(chat)
-        messages = {m.id: m for m in self.messages(chat)}
-        if record is None or not messages:
-            return []
-        at: int | None = record.tip if record.tip in messages else max(messages)
-        path: list[Message] = []
-        while at is not None:
-            path.append(messages[at])
-            at = messages[at].parent
-        return path[::-1]
-
-    def messages(self, chat: int) -> list[Message]:
-        """Every message of the chat's tree, in the order written."""
-        return [message_of(row) for row in self._read("SELECT * FROM messages WHERE chat = ? ORDER BY id", [chat])]
-
-    def siblings(self, message: Message) -> list[int]:
-        """Ids of the messages that answer the same parent, in the order written; includes this one."""
-        rows = self._read(
-            "SELECT id FROM messages WHERE chat = ? AND parent IS ? ORDER BY id", [message.chat, message.parent]
-        )
-        return [int(row["id"]) for row in rows]
-
-    def leaf_below(self, message: int) -> int:
-        """The latest end of the branch that runs through ``message``."""
-        while rows := self._read("SELECT max(id) AS id FROM messages WHERE parent = ?", [message]):
-            if rows[0]["id"] is None:
-                break
-            message = int(rows[0]["id"])
-        return message
 
     def add_message(
         self, chat: int, parent: int | None, role: Role, content: str, state: MessageState = "complete", **fields: Any
@@ -173,6 +138,14 @@ class Store:
         values = [pack(name, value) for name, value in fields.items()]
         return self._run(f"UPDATE messages SET {names} WHERE id = ?", *values, message)
 
+    # -- what was written and not sent ----------------------------------------------------------------------------
+
+    def keep_unsent(self, chat: int | None, text: str) -> Future[None]:
+        """Keep it until it is sent or changed."""
+        if not text:
+            return self._run("DELETE FROM unsent WHERE chat = ?", chat or 0)
+        return self._run("INSERT OR REPLACE INTO unsent (chat, text) VALUES (?, ?)", chat or 0, clean(text))
+
     # -- plumbing -------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
@@ -184,9 +157,3 @@ class Store:
             db.execute(sql, values)
 
         return self._writer.submit(task)
-
-    def _read(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        try:
-            return self._reader.execute(sql, values).fetchall()
-        except sqlite3.Error as error:
-            raise explain(error, self.path, reading=True) from error

@@ -88,6 +88,8 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #message { border: 1px solid transparent; border-radius: $r; }
 #message:focus { border: 1px solid $accent; }
 #bubble { background: $bubble; border-radius: $u3; }
+#bubble QPlainTextEdit { background: $page; border: 1px solid $accent; border-radius: $r; color: $ink; }
+#panel { background: $page; border: none; border-left: 1px solid $line; }
 #footer { color: $subtle; }
 #subtle { color: $subtle; }
 #heading { font-weight: 600; }

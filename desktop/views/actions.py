@@ -41,16 +41,20 @@ class Actions(QObject):
             "new": window.new_chat,
             "search": self._search,
             "rename": window.sidebar.rename_current,
+            "pin": window.sidebar.pin_current,
             "delete": window.sidebar.delete_current,
             "undo_delete": window.changes.undo,
             "write": window.page.composer.setFocus,
             "stop": window.stop,
             "regenerate": conversation.regenerate,
             "copy": self._copy_last,
+            "edit": self._edit_last,
             "compare": window.compare,
+            "origins": window.origins.toggle,
             "speculation": window.top.switch.toggle,
             "chat_settings": window.edit_chat_settings,
             "sidebar": window.toggle_sidebar,
+            "panel": window.toggle_panel,
             "shortcuts": self.show_shortcuts,
             "quit": window.close,
         }
@@ -64,10 +68,17 @@ class Actions(QObject):
         if replies:
             replies[-1].copy()
 
+    def _edit_last(self) -> None:
+        own = [m for m in self._window.conversation.messages if m.role == "user"]
+        if own and self._window.stack.currentWidget() is self._window.page:
+            self._window.page.messages.rewrite(own[-1])
+
     def _menu(self) -> QMenu:
         window = self._window
         menu = QMenu(window)
         menu.addAction(self.by_id["chat_settings"])
+        menu.addAction(self.by_id["origins"])
+        menu.addAction(self.by_id["panel"])
         themes = menu.addMenu("Appearance")
         group = QActionGroup(self)
         for choice, text in _THEMES:
@@ -76,6 +87,9 @@ class Actions(QObject):
             action.setChecked(window.settings.now.theme == choice)
             action.triggered.connect(lambda _=False, chosen=choice: self._choose_theme(chosen))
             group.addAction(action)
+        menu.addSeparator()
+        menu.addAction("Export all chats…", window.exchange.export_all)
+        menu.addAction("Import chats…", window.exchange.import_)
         menu.addSeparator()
         menu.addAction("Restart engine", window.engine.restart)
         menu.addAction("Open log folder", window.open_logs)

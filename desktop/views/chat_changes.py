@@ -1,4 +1,4 @@
-"""Rename, delete and undo: written first, then shown. A fault is said, and everything stays as it was."""
+"""Rename, pin, delete and undo: written first, then shown. A fault is said, and everything stays as it was."""
 
 from __future__ import annotations
 
@@ -24,10 +24,15 @@ class ChatChanges(QObject):
         self._say = window.page.notice.show_notice
         window.sidebar.renamed.connect(self.rename)
         window.sidebar.deleted.connect(self.delete)
+        window.sidebar.pinned.connect(self.pin)
 
     def rename(self, chat: int, title: str) -> None:
         """Another title."""
         attempt(partial(self._rename, chat, title), self._say)
+
+    def pin(self, chat: Chat) -> None:
+        """To the top of the list, or back to its day."""
+        attempt(partial(self._pin, chat), self._say)
 
     def delete(self, chat: Chat) -> None:
         """Delete with undo."""
@@ -41,6 +46,10 @@ class ChatChanges(QObject):
     def _rename(self, chat: int, title: str) -> None:
         self._window.store.rename_chat(chat, title).result()
         self._window.conversation.renamed(chat, title)
+        self._window.conversation.chats_changed.emit()
+
+    def _pin(self, chat: Chat) -> None:
+        self._window.store.pin_chat(chat.id, not chat.pinned).result()
         self._window.conversation.chats_changed.emit()
 
     def _delete(self, chat: Chat) -> None:

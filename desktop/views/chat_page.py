@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
@@ -20,6 +20,9 @@ from desktop.widgets.notice_bar import NoticeBar
 
 class ChatPage(QWidget):
     """Binds a conversation to its widgets."""
+
+    submitted = Signal()
+    """What was in the box is sent."""
 
     def __init__(
         self, conversation: Conversation, author: Callable[[Message], str], parent: QWidget | None = None
@@ -65,6 +68,7 @@ class ChatPage(QWidget):
         conversation = self._conversation
         conversation.opened.connect(self._opened)
         conversation.appended.connect(self._appended)
+        conversation.found.connect(self.messages.show_found)
         conversation.changed.connect(self.messages.update_message)
         conversation.running_changed.connect(self.composer.set_running)
         conversation.reading.connect(self._reading)
@@ -72,6 +76,7 @@ class ChatPage(QWidget):
         conversation.withdrawn.connect(self.notice.withdraw)
         self.messages.regenerate.connect(conversation.regenerate)
         self.messages.sibling.connect(conversation.show_sibling)
+        self.messages.rewritten.connect(conversation.rewrite)
         self.composer.submitted.connect(self._submit)
         self.composer.stopped.connect(conversation.stop)
         self.composer.refused.connect(self.notice.show_notice)
@@ -99,6 +104,7 @@ class ChatPage(QWidget):
         chat = self._conversation.chat
         if self._conversation.send(text, partial(self._submit_in, chat)):
             self.composer.set_text("")
+            self.submitted.emit()
 
     def _submit_in(self, chat: Chat | None) -> None:
         """Send what is written now, but nowhere else than where it was meant for."""

@@ -16,9 +16,10 @@ from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.forecast import forecasts
 from desktop.models.shelf import Shelf
+from desktop.models.unsent import Unsent
 from desktop.settings import AUTOMATIC, NONE, SettingsFile
 from desktop.shortcuts import key_text
-from desktop.store import Message, Store
+from desktop.store import Hit, Message, Store
 from desktop.theme.theme import Theme
 from desktop.views.actions import Actions
 from desktop.views.chat_changes import ChatChanges
@@ -26,7 +27,9 @@ from desktop.views.chat_page import ChatPage
 from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
+from desktop.views.exchange import Exchange
 from desktop.views.modelless import Modelless
+from desktop.views.origins import Origins
 from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
@@ -69,15 +72,20 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.store, self.engine, self.shelf = store, engine, shelf
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
-        self._logs = logs
+        self._logs, self._bridge = logs, bridge
+        self.panel: QWidget | None = None
         self._leaving: Notice | None = None
         self._priced_by = _pricing(self.engine.state)
         """What the forecasts of models that are not here were made from."""
         self._build()
         self._connect()
         self.changes = ChatChanges(self)
+        self.exchange = Exchange(self, self._author)
+        self.origins = Origins(self.page.messages, bridge, settings)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
+        self.unsent = Unsent(self.page.composer, conversation, store)
+        self.page.submitted.connect(self.unsent.sent)
         self._parts = (
             StatusLine(self.status, engine, conversation, comparing),
             TokenCount(self.page.composer, bridge, engine, conversation),
@@ -89,6 +97,8 @@ class MainWindow(QMainWindow):
         self._title()
         self.sidebar.refresh()
         self._show_state()
+        if settings.now.panel:  # after the first paint: its plots take a while to load
+            QTimer.singleShot(0, self, self.toggle_panel)
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -127,6 +137,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.sidebar.new_chat.connect(self.new_chat)
         self.sidebar.opened.connect(self.open_chat)
+        self.sidebar.found.connect(self._found)
         self.sidebar.noticed.connect(self.page.notice.show_notice)
         self.top.sidebar.clicked.connect(self.toggle_sidebar)
         self.top.target.chosen.connect(self._target_chosen)
@@ -159,6 +170,11 @@ class MainWindow(QMainWindow):
         """Show a chat."""
         self.close_compare()
         self.conversation.open(chat)
+
+    def _found(self, hit: Hit, words: str) -> None:
+        self.close_compare()
+        if hit.message is not None:
+            self.conversation.find(hit.chat.id, hit.message, words)
 
     def _opened(self, messages: list[Message]) -> None:
         self._title()
@@ -275,6 +291,18 @@ class MainWindow(QMainWindow):
         """Show or hide the chats."""
         self.sidebar.setVisible(not self.sidebar.isVisible())
 
+    def toggle_panel(self) -> None:
+        """Show or hide the speculation panel, which is made when it is first wanted."""
+        if self.panel is None:
+            from desktop.views.panel import Panel
+
+            self.panel = Panel(self._bridge, self.engine, self.conversation)
+            self.panel.hide()
+            self._split.addWidget(self.panel)
+            self._split.setSizes([*self._split.sizes()[:2], 320])
+        self.panel.setVisible(self.panel.isHidden())
+        self.settings.change(panel=not self.panel.isHidden())
+
     def open_logs(self) -> None:
         """The folder with the logs, in the system's file manager."""
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._logs)))
@@ -320,6 +348,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.conversation.stop()
+        self.unsent.keep()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)
 

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QPainter
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,8 +30,8 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.models.attempt import attempt
-from desktop.models.chats import CHAT, ChatList
-from desktop.store import Chat, Store
+from desktop.models.chats import CHAT, HIT, ChatList
+from desktop.store import Chat, Hit, Store
 from desktop.theme.icons import IconButton
 from desktop.theme.tokens import tokens_now
 
@@ -31,8 +43,13 @@ class Sidebar(QFrame):
 
     new_chat = Signal()
     opened = Signal(int)
+    found = Signal(object, str)
+    """Hit, and the words that were looked for."""
     renamed = Signal(int, str)
     deleted = Signal(object)
+    pinned = Signal(object)
+    """The chat, which is to be pinned if it is not, and the other way round."""
+    exported = Signal(object)
     noticed = Signal(object)
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -53,6 +70,8 @@ class Sidebar(QFrame):
         self._pause = QTimer(self, singleShot=True, interval=200)
         self._pause.timeout.connect(self.refresh)
         self.search.textChanged.connect(lambda _: self._pause.start())
+        self.search.returnPressed.connect(self._to_hits)
+        self.search.installEventFilter(self)
         self.list = QListView()
         self.list.setModel(self.model)
         self.list.setAccessibleName("Chats")
@@ -84,6 +103,19 @@ class Sidebar(QFrame):
         else:
             self.search.clear()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """From the field down into the list, and out of it. Esc closes the search here, and stops no reply."""
+        if not isinstance(event, QKeyEvent):
+            return super().eventFilter(watched, event)
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        does = {Qt.Key.Key_Down: self._to_hits, Qt.Key.Key_Escape: self.start_search}.get(Qt.Key(event.key()))
+        if event.type() != QEvent.Type.KeyPress or does is None:
+            return super().eventFilter(watched, event)
+        does()
+        return True
+
     def refresh(self) -> None:
         """Read the list again."""
         attempt(self._read, self.noticed.emit)
@@ -110,13 +142,33 @@ class Sidebar(QFrame):
         if isinstance(chat, Chat):
             self.deleted.emit(chat)
 
+    def pin_current(self) -> None:
+        """Keep the open chat at the top, or no more."""
+        chat = self.list.currentIndex().data(CHAT)
+        if isinstance(chat, Chat):
+            self.pinned.emit(chat)
+
     def _read(self) -> None:
-        self.model.set_chats(self._store.chats(self.search.text()))
+        words = self.search.text().strip()
+        if words:
+            self.model.set_hits(self._store.search(words))
+        else:
+            self.model.set_chats(self._store.chats())
         self.mark(self._current)
 
+    def _to_hits(self) -> None:
+        """The keyboard goes to the first of what was found."""
+        self._pause.stop()
+        self.refresh()
+        if self.model.rowCount() > 1:
+            self.list.setCurrentIndex(self.model.index(1))
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _open(self, index: QModelIndex) -> None:
-        chat = index.data(CHAT)
-        if isinstance(chat, Chat):
+        chat, hit = index.data(CHAT), index.data(HIT)
+        if isinstance(hit, Hit) and hit.message is not None:
+            self.found.emit(hit, self.search.text())
+        elif isinstance(chat, Chat):
             self.opened.emit(chat.id)
 
     def _menu(self, at: QPoint) -> None:
@@ -125,7 +177,9 @@ class Sidebar(QFrame):
         if isinstance(chat, Chat):
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction("Unpin" if chat.pinned else "Pin", lambda: self.pinned.emit(chat))
             menu.addAction("Rename", lambda: self.list.edit(index))
+            menu.addAction("Export…", lambda: self.exported.emit(chat))
             menu.addAction("Delete", lambda: self.deleted.emit(chat))
             menu.popup(self.list.viewport().mapToGlobal(at))
 
@@ -137,8 +191,9 @@ class _Delegate(QStyledItemDelegate):
         self._model = model
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        heading = index.data(CHAT) is None
-        return QSize(80, option.fontMetrics.height() + (18 if heading and index.row() else 12))
+        heading, hit = index.data(CHAT) is None, index.data(HIT)
+        lines = 2 if isinstance(hit, Hit) and hit.text else 1
+        return QSize(80, lines * option.fontMetrics.height() + (18 if heading and index.row() else 12))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         tokens = tokens_now()
@@ -162,12 +217,22 @@ class _Delegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 1.5, -1.5, -1.5), 6, 6)
         painter.setFont(font)
         painter.setPen(tokens.subtle if heading else tokens.ink)
-        inner = rect.adjusted(8, 0, -8, 0)
-        text = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        inner, hit = rect.adjusted(8, 0, -8, 0), index.data(HIT)
+        if isinstance(hit, Hit) and hit.text:
+            upper = QRect(inner.left(), inner.top() + 6, inner.width(), option.fontMetrics.height())
+            _line(painter, upper, str(index.data()))
+            painter.setPen(tokens.subtle)
+            _line(painter, upper.translated(0, upper.height()), hit.text)
+        else:
+            _line(painter, inner, str(index.data()))
         painter.restore()
 
     def setModelData(self, editor: QWidget, model: object, index: _Index) -> None:
         chat = index.data(CHAT)
         if isinstance(editor, QLineEdit) and isinstance(chat, Chat) and editor.text().strip():
             self._sidebar.renamed.emit(chat.id, editor.text().strip())
+
+
+def _line(painter: QPainter, rect: QRect, text: str) -> None:
+    text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

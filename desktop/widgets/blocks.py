@@ -6,13 +6,14 @@ What takes long to lay out (a long table, say) is laid out less often while it s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QRect, QTimer
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from desktop.widgets.code import CodeBlock
 from desktop.widgets.markdown_split import Block, split_blocks, split_prose
+from desktop.widgets.marks import mark
 from desktop.widgets.prose import Prose
 
 _REST = 5
@@ -70,6 +71,17 @@ class BlockView(QWidget):
             self._render(text, complete)
         elif not self._later.isActive():
             self._later.start(round(1e3 * rest) + 1)
+
+    def mark(self, words: Sequence[str]) -> tuple[QWidget, QRect] | None:
+        """Mark words wherever they stand (none: no more); the first place, in a widget of this view."""
+        first: tuple[QWidget, QRect] | None = None
+        for widget in self._widgets:
+            if isinstance(widget, Thinking):
+                continue
+            for edit in (*widget.findChildren(QTextEdit), *widget.findChildren(QPlainTextEdit), widget):
+                if isinstance(edit, QTextEdit | QPlainTextEdit) and (rect := mark(edit, words)) is not None:
+                    first = first or (edit, rect)
+        return first
 
     def _render(self, text: str, complete: bool) -> None:
         began = time.monotonic()

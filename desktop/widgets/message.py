@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop.figures import footer
 from desktop.models.asking import timings_of
+from desktop.models.origins import pieces
 from desktop.store import Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
+from desktop.widgets.origins import OriginsView
+from desktop.widgets.rewrite import Rewrite
 from desktop.widgets.tips import plain
 
 RING = 7
@@ -25,6 +30,10 @@ class MessageWidget(QFrame):
     regenerate = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
+    rewritten = Signal(object, str)
+    """A person's message and another text for it."""
+    round_picked = Signal(object, int)
+    """A reply, and one of its rounds."""
     step = Signal(int)
     """Arrow keys move between messages."""
 
@@ -44,8 +53,11 @@ class MessageWidget(QFrame):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(RING, 2, RING, 2)
         self._layout.setSpacing(6)
+        self._rewrite: Rewrite | None = None
+        self._origins: OriginsView | None = None
+        self._by_token, self._legend = False, True
         if message.role == "user":
-            self._build_user()
+            self._build_user(place)
         else:
             self._build_reply(place)
         self.show_message(message)
@@ -74,6 +86,7 @@ class MessageWidget(QFrame):
             self._footer.setToolTip(plain(message.note))
             self._tools.setEnabled(not streaming)
             self._bar.setVisible(not streaming)
+            self._show_tokens()
         self._name()
 
     def _name(self) -> None:
@@ -82,6 +95,37 @@ class MessageWidget(QFrame):
         name = f"{self._author}: {' '.join(opening.split())[:120]}"
         if name != self.accessibleName():
             self.setAccessibleName(name)
+
+    def show_origins(self, on: bool) -> None:
+        """The reply token by token, once it is written, or as it is to be read."""
+        self._by_token = on
+        if self.message.role == "assistant":
+            self._show_tokens()
+
+    def show_legend(self, on: bool) -> None:
+        """Whether what the marks mean stands below this reply."""
+        self._legend = on
+        if self._origins is not None:
+            self._origins.legend.setVisible(on)
+
+    def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
+        """One of the reply's rounds."""
+        if self._origins is not None:
+            self._origins.show_round(title, rows)
+
+    def _show_tokens(self) -> None:
+        wanted = self._by_token and self.message.state != "streaming"
+        made = pieces(self.message.content, self.message.tokens) if wanted else []
+        if made and self._origins is None:
+            self._origins = OriginsView()
+            self._origins.picked.connect(lambda number: self.round_picked.emit(self.message, number))
+            self._origins.legend.setVisible(self._legend)
+            self._layout.insertWidget(self._layout.indexOf(self.blocks), self._origins)
+        if self._origins is not None:
+            self._origins.setVisible(bool(made))
+            if made:
+                self._origins.text.show_pieces(made)
+        self.blocks.setVisible(not made)
 
     def set_author(self, author: str) -> None:
         """Who it is by."""
@@ -99,16 +143,55 @@ class MessageWidget(QFrame):
             return
         super().keyPressEvent(event)
 
-    def _build_user(self) -> None:
+    def rewrite(self) -> None:
+        """Let a person write their message anew, in its place."""
+        if self._rewrite is None:
+            self._rewrite = rewrite = Rewrite(self.message.content)
+            rewrite.sent.connect(lambda text: self.rewritten.emit(self.message, text))
+            rewrite.left.connect(self.leave)
+            self._inner.addWidget(rewrite)
+            self.blocks.hide()
+            self._tools.hide()
+        self._rewrite.begin()
+
+    def leave(self) -> None:
+        """The message as it was."""
+        if self._rewrite is not None:
+            self._inner.removeWidget(self._rewrite)
+            self._rewrite.hide()
+            self._rewrite.deleteLater()
+            self._rewrite = None
+            self.blocks.show()
+            self._tools.show()
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _build_user(self, place: tuple[int, int]) -> None:
         bubble = QFrame()
         bubble.setObjectName("bubble")
-        inner = QVBoxLayout(bubble)
-        inner.setContentsMargins(14, 9, 14, 5)
-        inner.addWidget(self.blocks)
+        self._inner = QVBoxLayout(bubble)
+        self._inner.setContentsMargins(14, 9, 14, 5)
+        self._inner.addWidget(self.blocks)
         row = QHBoxLayout()
         row.addSpacing(48)
         row.addWidget(bubble, 1)
-        self._layout.addLayout(row)
+        self._tools = QWidget()
+        tools = QHBoxLayout(self._tools)
+        tools.setContentsMargins(0, 0, 0, 0)
+        tools.setSpacing(0)
+        tools.addStretch(1)
+        if place[1] > 1:
+            self._build_siblings(tools, place, "version")
+        edit = IconButton("pencil", "Edit message")
+        edit.clicked.connect(self.rewrite)
+        self._copy = IconButton("copy", "Copy message")
+        self._copy.clicked.connect(self.copy)
+        for button in (edit, self._copy):
+            tools.addWidget(button)
+        whole = QVBoxLayout()
+        whole.setSpacing(2)
+        whole.addLayout(row)
+        whole.addWidget(self._tools)
+        self._layout.addLayout(whole)
 
     def _build_reply(self, place: tuple[int, int]) -> None:
         self._by = QLabel(self._author)
@@ -135,7 +218,7 @@ class MessageWidget(QFrame):
         tools.setContentsMargins(0, 0, 0, 0)
         tools.setSpacing(0)
         if place[1] > 1:
-            self._build_siblings(tools, place)
+            self._build_siblings(tools, place, "answer")
         copy = IconButton("copy", "Copy message")
         copy.clicked.connect(self.copy)
         again = IconButton("again", "Regenerate", shortcut="Ctrl+R")
@@ -146,8 +229,8 @@ class MessageWidget(QFrame):
         for button in (copy, again, compare):
             tools.addWidget(button)
 
-    def _build_siblings(self, tools: QHBoxLayout, place: tuple[int, int]) -> None:
-        back, forth = IconButton("left", "Earlier answer"), IconButton("right", "Later answer")
+    def _build_siblings(self, tools: QHBoxLayout, place: tuple[int, int], what: str) -> None:
+        back, forth = IconButton("left", f"Earlier {what}"), IconButton("right", f"Later {what}")
         back.setEnabled(place[0] > 1)
         forth.setEnabled(place[0] < place[1])
         back.clicked.connect(lambda: self.sibling.emit(self.message, -1))
@@ -161,6 +244,5 @@ class MessageWidget(QFrame):
         """The message's own text, Markdown and all, without the thinking before it."""
         reply = self.message.role == "assistant"
         QGuiApplication.clipboard().setText(answer(self.message.content) if reply else self.message.content)
-        if reply:
-            self._copy.set_icon("check")
-            QTimer.singleShot(1500, self._copy, lambda: self._copy.set_icon("copy"))
+        self._copy.set_icon("check")
+        QTimer.singleShot(1500, self._copy, lambda: self._copy.set_icon("copy"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from desktop.store import Message
 from desktop.theme.icons import IconButton
+from desktop.widgets.blocks import BlockView
 from desktop.widgets.message import RING, MessageWidget
 
 COLUMN_EM = 46
@@ -25,6 +26,8 @@ class MessageView(QScrollArea):
     regenerate = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
+    rewritten = Signal(object, str)
+    round_picked = Signal(object, int)
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -38,6 +41,8 @@ class MessageView(QScrollArea):
         self._earlier: list[Message] = []
         self._widgets: dict[int, MessageWidget] = {}
         self._following = True
+        self._marked: BlockView | None = None
+        self._origins = False
         self._more = QPushButton("Show earlier messages")
         self._more.clicked.connect(self._show_earlier)
         self._more.hide()
@@ -48,7 +53,7 @@ class MessageView(QScrollArea):
         self._list.setSpacing(18)
         self._list.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._list.addStretch(1)
-        page = QWidget()
+        self._page = page = QWidget()
         page.setObjectName("column")
         row = QHBoxLayout(page)
         row.setContentsMargins(16 - RING, 0, 16 - RING, 0)
@@ -77,6 +82,7 @@ class MessageView(QScrollArea):
 
     def show_messages(self, messages: list[Message]) -> None:
         """Show another branch or chat, from its end."""
+        self._marked = None
         self._remove(self.widgets)
         self._earlier, shown = messages[:-FIRST_SHOWN], messages[-FIRST_SHOWN:]
         self._more.setVisible(bool(self._earlier))
@@ -101,6 +107,47 @@ class MessageView(QScrollArea):
         else:
             self._earlier = [message if m.id == message.id else m for m in self._earlier]
 
+    def show_found(self, message: int, words: str) -> None:
+        """Scroll to a message and mark the words in it, until others are looked for or another chat is shown."""
+        while message not in self._widgets and self._earlier:
+            self._show_earlier()
+        if (widget := self._widgets.get(message)) is None:
+            return
+        self._following = False
+        if self._marked is not None:
+            self._marked.mark([])
+        self._marked = widget.blocks
+        place = widget.blocks.mark(words.split())
+        for wait in (0, 80):  # once more when texts that were never shown before have their height
+            QTimer.singleShot(wait, widget, lambda: self._bring(widget, place))
+
+    def _bring(self, widget: MessageWidget, place: tuple[QWidget, QRect] | None) -> None:
+        """Into view, once it has its height."""
+        widget.setFocus(Qt.FocusReason.OtherFocusReason)
+        if place is None:
+            self.ensureWidgetVisible(widget)
+            return
+        inner, rect = place
+        at = inner.mapTo(self._page, rect.center())
+        self.ensureVisible(at.x(), at.y(), 0, self.viewport().height() // 3)
+
+    def show_origins(self, on: bool) -> None:
+        """Replies token by token, or as they are to be read."""
+        self._origins = on
+        for widget in self.widgets:
+            widget.show_origins(on)
+
+    def show_round(self, message: int, title: str, rows: Sequence[Sequence[str]]) -> None:
+        """Below a reply that is shown token by token."""
+        if (widget := self._widgets.get(message)) is not None:
+            widget.show_round(title, rows)
+
+    def rewrite(self, message: Message) -> None:
+        """Let a person write one of their messages anew."""
+        if (widget := self._widgets.get(message.id)) is not None:
+            widget.rewrite()
+            self.ensureWidgetVisible(widget)
+
     def set_waiting(self, text: str) -> None:
         """What the last reply is doing before its first word."""
         if self._widgets:
@@ -117,9 +164,15 @@ class MessageView(QScrollArea):
         widget.regenerate.connect(self.regenerate)
         widget.compare.connect(self.compare)
         widget.sibling.connect(self.sibling)
+        widget.rewritten.connect(self.rewritten)
+        widget.round_picked.connect(self.round_picked)
+        widget.show_origins(self._origins)
         widget.step.connect(self._step)
         self._widgets[message.id] = widget
         self._list.insertWidget(at, widget)
+        if at == self._list.count() - 2:  # below the last reply only
+            for other in self.widgets:
+                other.show_legend(other is widget)
 
     def _trim(self) -> None:
         """A long session keeps no more on screen than an opened chat; only while nobody reads further up."""

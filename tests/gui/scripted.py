@@ -208,6 +208,9 @@ class ScriptedEngine(EngineClient):
     async def count(self, messages: Sequence[Message], kwargs: dict[str, Any]) -> tuple[int, int | None]:
         return sum(len(m.content.split()) for m in messages), 8192
 
+    async def pieces(self, ids: Sequence[int]) -> tuple[str, list[str]]:
+        return "hash", [f"<{token}>" for token in ids]
+
     async def judge(
         self, messages: Sequence[Message], ids: Sequence[int], job: str, kwargs: dict[str, Any] | None = None
     ) -> Judged:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from backend.client import RemoteEngine
-from backend.errors import EngineError
+from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     Delta,
     Finished,
@@ -141,6 +141,24 @@ def test_a_temperature_of_next_to_nothing_is_greedy(loaded: Worker, temperature:
         for t in (0, temperature)
     )
     assert tiny == greedy
+
+
+def test_pieces(loaded: Worker) -> None:
+    """What tokens stand for, and the vocabulary that says so."""
+
+    async def talk(client: RemoteEngine) -> None:
+        state = await client.state()
+        assert state.target is not None
+        digest, pieces = await client.pieces([40, 41, 42])
+        assert digest == state.target.tokenizer
+        assert len(pieces) == 3
+        assert all(isinstance(piece, str) for piece in pieces)
+        for wrong in ([state.target.n_vocab], [-1], []):
+            with pytest.raises(EngineError) as caught:
+                await client.pieces(wrong)
+            assert caught.value.code in (ErrorCode.BAD_TOKEN, ErrorCode.BAD_REQUEST)
+
+    loaded.run(talk)
 
 
 def test_count(loaded: Worker) -> None:

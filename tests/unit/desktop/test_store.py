@@ -100,13 +100,26 @@ def test_delete_undo_and_what_the_next_start_removes(store: Store, path: Path) -
     assert b"a secret sentence" not in path.read_bytes()
 
 
-def test_search_reads_titles_and_messages_literally(store: Store) -> None:
-    chat = store.add_chat("100% sure").result()
-    other = store.add_chat("plain").result()
-    store.add_message(other.id, None, "user", "snake_case").result()
-    assert [c.id for c in store.chats("100%")] == [chat.id]
-    assert [c.id for c in store.chats("snake_case")] == [other.id]
-    assert store.chats("snakeXcase") == []
+def test_pinned_chats_come_first(store: Store) -> None:
+    one, two, three = (store.add_chat(title).result() for title in ("one", "two", "three"))
+    store.pin_chat(one.id, True).result()
+    assert [(c.id, c.pinned) for c in store.chats()] == [(one.id, True), (three.id, False), (two.id, False)]
+    store.pin_chat(one.id, False).result()
+    assert [c.id for c in store.chats()] == [three.id, two.id, one.id]
+
+
+def test_what_was_not_sent_is_kept_for_each_chat(store: Store, path: Path) -> None:
+    chat = store.add_chat("one").result()
+    store.keep_unsent(chat.id, "for one").result()
+    store.keep_unsent(None, "for a new one \ud800").result()
+    assert (store.unsent(chat.id), store.unsent(None), store.unsent(99)) == ("for one", "for a new one ?", "")
+    store.keep_unsent(None, "").result()
+    store.delete_chat(chat.id).result()
+    assert store.unsent(chat.id) == "for one", "undo brings it back"
+    store.close()
+    again = Store(path)
+    assert (again.unsent(chat.id), again.unsent(None)) == ("", "")
+    again.close()
 
 
 def test_lone_surrogates_are_stored_not_fatal(store: Store) -> None:
@@ -193,9 +206,10 @@ def test_a_migration_copies_the_old_file_first(path: Path) -> None:
     old.add_chat("from before").result()
     old.close()
     Store(path, migrations=[*MIGRATIONS, "ALTER TABLE chats ADD COLUMN folder TEXT;"]).close()
-    backup = sqlite3.connect(path.with_name("chats-format1.bak"))
+    number = len(MIGRATIONS)
+    backup = sqlite3.connect(path.with_name(f"chats-format{number}.bak"))
     assert backup.execute("SELECT title FROM chats").fetchall() == [("from before",)]
-    assert backup.execute("PRAGMA user_version").fetchone() == (1,)
+    assert backup.execute("PRAGMA user_version").fetchone() == (number,)
     backup.close()
     migrated = sqlite3.connect(path)
     assert migrated.execute("SELECT title, folder FROM chats").fetchall() == [("from before", None)]
@@ -208,7 +222,7 @@ def test_a_failing_migration_changes_nothing(path: Path) -> None:
     with pytest.raises(StoreError):
         Store(path, migrations=broken)
     db = sqlite3.connect(path)
-    assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    assert db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
     assert "folder" not in [row[1] for row in db.execute("PRAGMA table_info(chats)")]
     db.close()
 

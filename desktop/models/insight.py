@@ -1,0 +1,122 @@
+"""What the speculation panel shows of a reply: numbers for its plots, and the sentences below them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend.equations import between, expected_tokens, flat_speedup, ms_per_token
+from backend.protocol import CostTable, Timings
+
+CURVES = (4, 8)
+"""Draft lengths whose Eq. (1) is drawn beside the reply's own."""
+_WINDOW_MS = 1500.0
+"""The rate at a moment is that of the last so many milliseconds."""
+SHOWN_ROUNDS = 12
+
+
+@dataclass(slots=True, frozen=True)
+class Bar:
+    """One round on the timeline, in milliseconds from the first that is shown."""
+
+    start: float
+    draft: float
+    verify: float
+    host: float
+
+
+def rate_points(rounds: Sequence[dict[str, Any]]) -> list[tuple[float, float]]:
+    """(seconds, tokens per second) after each round."""
+    out: list[tuple[float, float]] = []
+    seen: list[tuple[float, int]] = [(0.0, 0)]
+    for record in rounds:
+        if _number(record, "verify_ms") <= 0:  # the prompt's own token takes no pass
+            continue
+        ms = seen[-1][0] + _number(record, "draft_ms") + _number(record, "verify_ms") + _number(record, "host_ms")
+        seen.append((ms, seen[-1][1] + int(_number(record, "emitted"))))
+        first = next((at for at in reversed(seen) if ms - at[0] >= _WINDOW_MS), seen[0])
+        if ms - first[0] >= 0.1 * _WINDOW_MS:
+            out.append((ms / 1e3, 1e3 * (seen[-1][1] - first[1]) / (ms - first[0])))
+    return out
+
+
+def position_shares(timings: Timings) -> list[float]:
+    """Of the draft tokens at each place, how many stood."""
+    pairs = zip(timings.accepted_per_position, timings.drafted_per_position, strict=False)
+    return [stood / drafted for stood, drafted in pairs if drafted]
+
+
+def timeline(rounds: Sequence[dict[str, Any]]) -> list[Bar]:
+    """The last rounds, one after the other."""
+    out: list[Bar] = []
+    at = 0.0
+    for record in rounds[-SHOWN_ROUNDS:]:
+        bar = Bar(at, *(_number(record, name) for name in ("draft_ms", "verify_ms", "host_ms")))
+        out.append(bar)
+        at += bar.draft + bar.verify + bar.host
+    return out
+
+
+def usual_length(timings: Timings) -> int:
+    """Draft tokens of a round that had any, on average."""
+    rounds = sum(counts[0] for counts in timings.by_source.values())
+    return round(timings.draft_n / rounds) if rounds else 0
+
+
+def says_equation_one(timings: Timings) -> str:
+    """Tokens a pass: what Eq. (1) expects of this acceptance and length, and what came."""
+    alpha, k, came = timings.alpha, usual_length(timings), timings.tokens_per_pass
+    if alpha is None or not k or came is None:
+        return "Nothing was drafted in this reply."
+    return (
+        f"Acceptance {alpha:.2f} at {k} drafted a round: Eq. (1) expects {expected_tokens(alpha, k):.2f} tokens a "
+        f"pass; over all passes, those without a draft too, {came:.2f} came."
+    )
+
+
+def says_equation_two(timings: Timings, cost: CostTable | None) -> str:
+    """Milliseconds a token: what Eq. (2) expects from the costs measured here, and what it was."""
+    alpha, k = timings.alpha, usual_length(timings)
+    if timings.predicted_n < 2 or timings.predicted_ms <= 0:
+        return ""
+    took = timings.predicted_ms / (timings.predicted_n - 1)
+    if alpha is None or not k or cost is None or not cost.target:
+        return f"It took {took:.1f} ms a token."
+    step = (cost.draft_step or 0.0) if "draft" in timings.by_source else 0.0
+    expected = ms_per_token(pass_ms(cost, k + 1), k, step, expected_tokens(alpha, k))
+    return f"Eq. (2) expects {expected:.1f} ms a token of such rounds; the reply took {took:.1f}."
+
+
+def says_costs(cost: CostTable | None) -> str:
+    """What passes cost on this machine."""
+    if cost is None or not cost.target:
+        return "Passes are measured when a model is loaded."
+    one = pass_ms(cost, 1)
+    sizes = [n for n in (1, 2, 4, 8, 16) if n <= max(cost.target)]
+    parts = [f"{n}: {pass_ms(cost, n):.0f} ms" + (f" ({pass_ms(cost, n) / one:.2f})" if n > 1 else "") for n in sizes]
+    drafts = f"; a draft step {cost.draft_step:.1f} ms ({cost.draft_step / one:.2f})" if cost.draft_step else ""
+    return f"A pass over so many tokens takes {', '.join(parts)}{drafts}. In brackets: in plain passes."
+
+
+def says_what_if(alpha: float, k: int, share: float, cost: CostTable | None) -> str:
+    """What drafts of ``k`` tokens would bring."""
+    tokens = expected_tokens(alpha, k)
+    flat = (
+        f"{tokens:.2f} tokens a pass; {flat_speedup(alpha, k, share):.2f}× if a pass cost the same whatever its length"
+    )
+    if cost is None or not cost.target:
+        return f"{flat}."
+    one = pass_ms(cost, 1)
+    here = one * tokens / (pass_ms(cost, k + 1) + k * share * one)
+    return f"{flat}, {here:.2f}× with the passes of this machine."
+
+
+def pass_ms(cost: CostTable, n: int) -> float:
+    """What a pass over ``n`` tokens costs here, between the measured sizes too."""
+    return between(cost.target, sorted(cost.target), n)
+
+
+def _number(record: dict[str, Any], name: str) -> float:
+    value = record.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0

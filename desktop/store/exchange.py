@@ -1,0 +1,180 @@
+"""Chats as files: Markdown to read, JSON with everything to keep and to bring in again.
+
+A file that is brought in is not trusted: it is read whole and checked before anything is written, and then all of it is
+written or nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from desktop.store.records import Chat, Message, MessageState, Role
+from desktop.store.schema import StoreError
+
+FORMAT = "tandem-chats"
+_VERSION = 1
+_LARGEST = 500_000_000
+"""Bytes of a file that is brought in."""
+_Time = Field(default=0.0, ge=0.0, le=3e10, allow_inf_nan=False)
+
+
+class _Recipe(BaseModel):
+    """What the program reads of a reply's settings; anything else is kept as it is."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    system_prompt: str = ""
+    sampling: dict[str, Any] = {}
+    max_tokens: int | None = Field(default=None, ge=1, lt=2**31)
+    template_kwargs: dict[str, Any] = {}
+
+
+class _Comparison(BaseModel):
+    """The same of a comparison."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    generation_ratio: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    request_ratio: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
+class _Tokens(BaseModel):
+    """Where tokens came from (see ``models.origins``)."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    bytes: list[int]
+    origins: str
+    rounds: list[int]
+
+
+class OneMessage(BaseModel):
+    """A message as it stands in a file; ``id`` and ``parent`` are the file's own numbers."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    id: int
+    parent: int | None = None
+    role: Role
+    content: str
+    created: float = _Time
+    state: MessageState = "complete"
+    ids: list[int] | None = None
+    tokenizer: str | None = None
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
+    start: int | None = Field(default=None, ge=0, lt=2**63)
+    target: str | None = None
+    draft: str | None = None
+    settings: _Recipe = _Recipe()
+    timings: dict[str, Any] | None = None
+    rounds: list[dict[str, Any]] = []
+    tokens: _Tokens | None = None
+    finish: str | None = None
+    note: str = ""
+    error: dict[str, Any] | None = None
+    comparison: _Comparison | None = None
+
+
+class OneChat(BaseModel):
+    """A chat as it stands in a file; its messages come after those that they answer."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    title: str
+    created: float = _Time
+    updated: float = _Time
+    pinned: bool = False
+    settings: dict[str, Any] = {}
+    tip: int | None = None
+    messages: list[OneMessage]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+    format: Literal["tandem-chats"]
+    version: int
+    chats: list[OneChat]
+
+
+def to_json(chats: Iterable[tuple[Chat, list[Message]]]) -> str:
+    """Everything that is known of the chats."""
+    return json.dumps(
+        {"format": FORMAT, "version": _VERSION, "chats": [_chat(chat, messages) for chat, messages in chats]},
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def to_markdown(chat: Chat, branch: list[Message], author: Callable[[Message], str]) -> str:
+    """The branch that is on screen, to be read."""
+    parts = [f"# {' '.join(chat.title.split())}"]
+    parts += [f"**{author(message)}**\n\n{message.content.strip()}" for message in branch if message.content.strip()]
+    return "\n\n".join(parts) + "\n"
+
+
+def read(path: Path) -> list[OneChat]:
+    """The chats of a file that :func:`to_json` made.
+
+    Raises:
+        StoreError: it cannot be read, or is none; what is wrong with it is said.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise StoreError("foreign", f"{path.name} is larger than half a gigabyte: no file of chats is.")
+        raw = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise StoreError("foreign", f"{path.name} could not be read ({error.strerror or error}).") from error
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one
+        raise StoreError("foreign", f"{path.name} is no file of chats: it is not JSON ({error}).") from error
+    if isinstance(raw, dict) and raw.get("format") == FORMAT and raw.get("version") not in range(_VERSION + 1):
+        raise StoreError("foreign", f"{path.name} was written by another version of Tandem. Update Tandem.")
+    try:
+        file = _File.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "its beginning"
+        why = f"{path.name} is no file of Tandem's chats, or is damaged: {where}: {first['msg']}."
+        raise StoreError("foreign", why) from error
+    for number, chat in enumerate(file.chats, start=1):
+        _check(path, number, chat)
+    return file.chats
+
+
+def record(message: OneMessage, chat: int, parent: int | None) -> Message:
+    """As the store takes it, under the number that the message it answers has there."""
+    values = {name: getattr(message, name) for name in OneMessage.model_fields}
+    values |= {"id": 0, "chat": chat, "parent": parent, "rounds": tuple(message.rounds)}
+    values["settings"] = message.settings.model_dump(exclude_unset=True)
+    if message.comparison is not None:
+        values["comparison"] = message.comparison.model_dump(exclude_unset=True)
+    if message.tokens is not None:
+        values["tokens"] = message.tokens.model_dump()
+    values["ids"] = None if message.ids is None else tuple(message.ids)
+    if message.state == "streaming":
+        values["state"] = "stopped"
+    return Message(**values)
+
+
+def _check(path: Path, number: int, chat: OneChat) -> None:
+    seen: set[int] = set()
+    for message in chat.messages:
+        if message.id in seen or (message.parent is not None and message.parent not in seen):
+            why = f"{path.name} is damaged: in chat {number} message {message.id} answers none before it, or is double."
+            raise StoreError("foreign", why)
+        seen.add(message.id)
+
+
+def _chat(chat: Chat, messages: list[Message]) -> dict[str, Any]:
+    out = {name: getattr(chat, name) for name in ("title", "created", "updated", "pinned", "settings", "tip")}
+    return out | {"messages": [_message(message) for message in messages]}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    """Without what is as it always is."""
+    out: dict[str, Any] = {"id": message.id, "role": message.role, "content": message.content}
+    for field in fields(Message):
+        value = getattr(message, field.name)
+        if field.name not in (*out, "chat", "damaged") and value not in (None, "", (), {}):
+            out[field.name] = value
+    return out

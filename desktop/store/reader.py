@@ -1,0 +1,91 @@
+"""Reading the chats: on the caller's thread, through a connection of its own that cannot write."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from desktop.store.records import Chat, Message
+from desktop.store.rows import chat_of, message_of
+from desktop.store.search import Hit, search
+from desktop.store.writer import connect, explain
+
+
+class Reader:
+    """The chats as they are on disk.
+
+    Args:
+        path: the database file, which is there and up to date.
+        timeout: seconds to wait for another program's lock.
+    """
+
+    def __init__(self, path: Path, timeout: float = 5.0) -> None:
+        self.path = path
+        self._reader = connect(path, timeout=timeout)
+        self._reader.execute("PRAGMA query_only = ON")
+        self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._reader.close()
+
+    def chats(self) -> list[Chat]:
+        """Chats that are not deleted: those that are pinned, then the others, the latest first."""
+        rows = self._read(
+            "SELECT * FROM chats WHERE deleted IS NULL ORDER BY pinned IS NULL, updated DESC, id DESC", ()
+        )
+        return [chat_of(row) for row in rows]
+
+    def search(self, text: str) -> list[Hit]:
+        """Chats in which all words of ``text`` are found (see ``store.search``)."""
+        return search(self._read, text)
+
+    def chat(self, chat: int) -> Chat | None:
+        """One chat; None when there is none or it is deleted."""
+        rows = self._read("SELECT * FROM chats WHERE id = ? AND deleted IS NULL", [chat])
+        return chat_of(rows[0]) if rows else None
+
+    def branch(self, chat: int) -> list[Message]:
+        """The messages on screen: from the first to the chat's tip."""
+        record = self.chat(chat)
+        messages = {m.id: m for m in self.messages(chat)}
+        if record is None or not messages:
+            return []
+        at: int | None = record.tip if record.tip in messages else max(messages)
+        path: list[Message] = []
+        while at is not None:
+            path.append(messages[at])
+            at = messages[at].parent
+        return path[::-1]
+
+    def messages(self, chat: int) -> list[Message]:
+        """Every message of the chat's tree, in the order written."""
+        return [message_of(row) for row in self._read("SELECT * FROM messages WHERE chat = ? ORDER BY id", [chat])]
+
+    def siblings(self, message: Message) -> list[int]:
+        """Ids of the messages that answer the same parent, in the order written; includes this one."""
+        rows = self._read(
+            "SELECT id FROM messages WHERE chat = ? AND parent IS ? ORDER BY id", [message.chat, message.parent]
+        )
+        return [int(row["id"]) for row in rows]
+
+    def leaf_below(self, message: int) -> int:
+        """The latest end of the branch that runs through ``message``."""
+        while rows := self._read("SELECT max(id) AS id FROM messages WHERE parent = ?", [message]):
+            if rows[0]["id"] is None:
+                break
+            message = int(rows[0]["id"])
+        return message
+
+    def unsent(self, chat: int | None) -> str:
+        """The text in the message box of a chat, or of the page on which one begins."""
+        rows = self._read("SELECT text FROM unsent WHERE chat = ?", [chat or 0])
+        return str(rows[0]["text"]) if rows else ""
+
+    def _read(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
+        try:
+            return self._reader.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise explain(error, self.path, reading=True) from error

@@ -1,0 +1,55 @@
+"""Replies token by token, on or off for all of them, and the rounds that a person looks into."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from backend.errors import EngineError
+from desktop.bridge import EngineBridge
+from desktop.settings import SettingsFile
+from desktop.store import Message
+from desktop.widgets.message_view import MessageView
+from desktop.widgets.origins import round_rows, round_title
+
+_FIRST = "The prompt's own token: it came with reading the prompt, without a pass of its own."
+_GONE = "This round is not kept: of very long replies only the last rounds are."
+
+
+class Origins(QObject):
+    """Binds the conversation's view to the engine that knows what tokens stand for."""
+
+    def __init__(self, messages: MessageView, bridge: EngineBridge, settings: SettingsFile) -> None:
+        super().__init__(messages)
+        self._messages, self._bridge, self._settings = messages, bridge, settings
+        self._asked: dict[str, tuple[int, dict[str, Any], str | None, list[int]]] = {}
+        messages.round_picked.connect(self._picked)
+        messages.show_origins(settings.now.origins)
+        bridge.pieces.connect(self._answered)
+        bridge.failed.connect(self._failed)
+
+    def toggle(self) -> None:
+        """The other way round, now and in all chats."""
+        self._settings.change(origins=not self._settings.now.origins)
+        self._messages.show_origins(self._settings.now.origins)
+
+    def _picked(self, message: Message, number: int) -> None:
+        record = next((r for r in message.rounds if r.get("round") == number), None)
+        if record is None or (number == 0 and not record.get("proposed")):
+            self._messages.show_round(message.id, _GONE if record is None else _FIRST, [])
+            return
+        self._messages.show_round(message.id, round_title(record), round_rows(record, {}))
+        ids = sorted({*(record.get("proposed") or ()), *(record.get("targets") or ())})
+        if ids:
+            self._asked[self._bridge.ask_pieces(ids)] = (message.id, record, message.tokenizer, ids)
+
+    def _answered(self, job: str, answer: tuple[str, list[str]]) -> None:
+        if job in self._asked:
+            message, record, tokenizer, ids = self._asked.pop(job)
+            if answer[0] == tokenizer:  # else another model is loaded by now: the numbers stay
+                rows = round_rows(record, dict(zip(ids, answer[1], strict=False)))
+                self._messages.show_round(message, round_title(record), rows)
+
+    def _failed(self, job: str, _error: EngineError) -> None:
+        self._asked.pop(job, None)

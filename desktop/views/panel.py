@@ -1,0 +1,142 @@
+"""The speculation panel: what it did in the reply on screen, and what it would do elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from backend.protocol import RoundRecord, Timings
+from backend.wire import dump
+from desktop.bridge import EngineBridge
+from desktop.models import insight
+from desktop.models.asking import timings_of
+from desktop.models.conversation import Conversation
+from desktop.models.engine import Engine
+from desktop.store.records import ROUNDS_KEPT
+from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, TimelinePlot
+from desktop.widgets.what_if import WhatIf
+
+UPDATE_MS = 500
+_NOTHING = "What speculation is doing, and why, stands here while a reply is written."
+
+
+class Panel(QScrollArea):
+    """Follows the running reply, else shows the last one of the chat; at most twice a second, and only while open."""
+
+    def __init__(self, bridge: EngineBridge, engine: Engine, conversation: Conversation) -> None:
+        super().__init__()
+        self._engine, self._conversation = engine, conversation
+        self._timings: Timings | None = None
+        self._rounds: list[dict[str, Any]] = []
+        self.setObjectName("panel")
+        self.setAccessibleName("Speculation")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(260)
+        self.why = QLabel()
+        self.why.setWordWrap(True)
+        self.why.setTextFormat(Qt.TextFormat.PlainText)
+        self.rate, self.positions = RatePlot(), PositionPlot()
+        self.equation, self.timeline = EquationPlot(), TimelinePlot()
+        self.what_if = WhatIf()
+        self._build()
+        self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
+        self._timer.timeout.connect(self.refresh)
+        conversation.opened.connect(lambda _: self._look())
+        conversation.changed.connect(lambda _: self._look())
+        conversation.running_changed.connect(self._running)
+        conversation.measured.connect(self._measured)
+        bridge.rounds.connect(self._on_rounds)
+        engine.changed.connect(self._soon)
+        self._look()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw what is known now."""
+        timings, state = self._timings or Timings(), self._engine.state
+        why = (state.why or _NOTHING).replace("%", " %")
+        self.why.setText(why[:1].upper() + why[1:])
+        points = insight.rate_points(self._rounds)
+        rate = timings.tokens_per_second
+        self.rate.show_points(points, f"{rate:.1f} tok/s over the whole reply." if rate else "No reply yet.")
+        self.positions.show_shares(insight.position_shares(timings))
+        self.equation.show_reply(
+            timings.alpha, insight.usual_length(timings), timings.tokens_per_pass, insight.says_equation_one(timings)
+        )
+        plain = timings.plain_ms
+        words = (
+            f"The last {insight.SHOWN_ROUNDS} rounds: drafting, then the pass. Above them the passes of plain decoding"
+        )
+        self.timeline.show_rounds(
+            insight.timeline(self._rounds), plain, f"{words}, {plain:.0f} ms each." if plain else f"{words}."
+        )
+        self._numbers.setText("\n\n".join(filter(None, self._sentences(timings))))
+        self.what_if.set_cost(state.cost)
+
+    def _sentences(self, timings: Timings) -> tuple[str, ...]:
+        cost = self._engine.state.cost
+        return insight.says_equation_two(timings, cost), insight.says_costs(cost)
+
+    def _build(self) -> None:
+        heading = QLabel("Speculation")
+        heading.setObjectName("heading")
+        self._numbers = QLabel()
+        self._numbers.setObjectName("subtle")
+        self._numbers.setWordWrap(True)
+        self._numbers.setTextFormat(Qt.TextFormat.PlainText)
+        page = QWidget()
+        page.setObjectName("column")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(16, 14, 16, 16)
+        column.setSpacing(16)
+        parts = (
+            heading,
+            self.why,
+            self.rate,
+            self.positions,
+            self.equation,
+            self._numbers,
+            self.timeline,
+            self.what_if,
+        )
+        for widget in parts:
+            column.addWidget(widget)
+        column.addStretch(1)
+        self.setWidget(page)
+
+    def _soon(self) -> None:
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def showEvent(self, event: Any) -> None:
+        super().showEvent(event)
+        self._soon()
+
+    def _look(self) -> None:
+        """The last reply that is whole, unless one is being written."""
+        if self._conversation.running:
+            return
+        replies = [m for m in self._conversation.messages if m.role == "assistant" and m.timings]
+        last = replies[-1] if replies else None
+        self._timings = timings_of(last) if last is not None else None
+        self._rounds = list(last.rounds) if last is not None else []
+        self._soon()
+
+    def _running(self, running: bool) -> None:
+        if running:
+            self._timings, self._rounds = None, []
+            self._soon()
+        else:
+            self._look()
+
+    def _measured(self, timings: Timings) -> None:
+        self._timings = timings
+        self._soon()
+
+    def _on_rounds(self, _job: str, records: tuple[RoundRecord, ...]) -> None:
+        if self._conversation.running:
+            self._rounds = [*self._rounds, *(dump(record) for record in records)][-ROUNDS_KEPT:]
+            self._soon()

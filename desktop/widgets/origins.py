@@ -1,0 +1,219 @@
+"""A reply as its tokens: how each came to be, and of one round what was guessed and what the target said.
+
+Three kinds of line below the text tell what the tints tell, for eyes that see no colours; the legend is in words.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QTableWidget,
+    QTableWidgetItem,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
+
+from backend.protocol import Origin
+from desktop.models.origins import Piece
+from desktop.theme.tokens import mix, tokens_now
+from desktop.widgets.prose import Prose
+from desktop.widgets.prose_style import dress
+
+LEGEND = (
+    "Underlined: drafted and accepted. Dotted: the target's correction of a draft. Dashed: the token that a wholly "
+    "accepted draft brings on top. Not marked: plain decoding. Click a token, or press Enter on it, to see its round."
+)
+WORDS: dict[Origin, str] = {
+    "accepted": "drafted, accepted",
+    "correction": "correction",
+    "bonus": "bonus",
+    "plain": "plain",
+}
+_LINES = {
+    "accepted": QTextCharFormat.UnderlineStyle.SingleUnderline,
+    "correction": QTextCharFormat.UnderlineStyle.DotLine,
+    "bonus": QTextCharFormat.UnderlineStyle.DashUnderline,
+}
+
+
+class TokenText(Prose):
+    """The text itself, each token by its origin."""
+
+    picked = Signal(int)
+    """A round's number."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Text of the message, token by token")
+        self._pieces: list[Piece] = []
+        self._ends: list[int] = []
+
+    def show_pieces(self, pieces: Sequence[Piece]) -> None:
+        """Show these."""
+        self._pieces = list(pieces)
+        self.set_plain("".join(piece.text for piece in pieces))
+
+    def _render(self) -> None:
+        document, looks = self.document(), {origin: _look(origin) for origin in WORDS}
+        document.clear()
+        cursor = QTextCursor(document)
+        cursor.beginEditBlock()
+        self._ends = []
+        for piece in self._pieces:
+            cursor.insertText(piece.text, looks[piece.origin])
+            self._ends.append(cursor.position())  # as Qt counts: a line may end with two letters
+        dress(document, tokens_now(), self.font(), typed=True)
+        cursor.endEditBlock()
+        self._fit()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton and not self.textCursor().hasSelection():
+            self._pick(self._at(event.position().toPoint()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._pick(self._index(self.textCursor().position()))
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            piece = self._at(event.pos())
+            words = f"{WORDS[piece.origin]}, round {piece.round}" if piece else ""
+            QToolTip.showText(event.globalPos(), words, self)
+            return True
+        return super().event(event)
+
+    def _pick(self, piece: Piece | None) -> None:
+        if piece is not None:
+            self.picked.emit(piece.round)
+
+    def _at(self, point: QPoint) -> Piece | None:
+        return self._index(self.cursorForPosition(point).position())
+
+    def _index(self, position: int) -> Piece | None:
+        at = bisect_right(self._ends, position)
+        return self._pieces[min(at, len(self._pieces) - 1)] if self._pieces else None
+
+
+class RoundTable(QWidget):
+    """One round: what was guessed at each place, what the target said there, and what came of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = QLabel()
+        self.title.setObjectName("subtle")
+        self.title.setWordWrap(True)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.table = QTableWidget(0, 4)
+        self.table.setHorizontalHeaderLabels(["Place", "Guessed", "The target said", "What came of it"])
+        self.table.setAccessibleName("Round")
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.verticalHeader().hide()
+        self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        head = self.table.horizontalHeader()
+        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.title)
+        layout.addWidget(self.table)
+
+    def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
+        """A heading and the table's rows."""
+        self.title.setText(title)
+        self.table.setVisible(bool(rows))
+        self.table.setRowCount(len(rows))
+        for i, row in enumerate(rows):
+            for j, text in enumerate(row):
+                self.table.setItem(i, j, QTableWidgetItem(text))
+        self.table.resizeRowsToContents()
+        head = self.table.horizontalHeader().sizeHint().height()
+        self.table.setFixedHeight(head + sum(self.table.rowHeight(i) for i in range(len(rows))) + 4)
+
+
+class OriginsView(QWidget):
+    """Text, legend and round."""
+
+    picked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = TokenText()
+        self.text.picked.connect(self.picked)
+        self.round = RoundTable()
+        self.round.hide()
+        self.legend = legend = QLabel(LEGEND)
+        legend.setObjectName("subtle")
+        legend.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for widget in (self.text, self.round, legend):
+            layout.addWidget(widget)
+
+    def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
+        """Below the text."""
+        self.round.show_round(title, rows)
+        self.round.show()
+
+
+def _look(origin: Origin) -> QTextCharFormat:
+    tokens, look = tokens_now(), QTextCharFormat()
+    if origin in _LINES:
+        look.setUnderlineStyle(_LINES[origin])
+        look.setUnderlineColor(tokens.accent if origin != "correction" else tokens.bad)
+        look.setBackground(mix(tokens.accent if origin != "correction" else tokens.bad, tokens.page, 0.13))
+    return look
+
+
+def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, str, str, str]]:
+    """A stored round as the table shows it; tokens by their text where it is known, else by their number."""
+    proposed, targets, accepted = record.get("proposed") or (), record.get("targets") or (), record.get("accepted") or 0
+
+    def shown(ids: Sequence[int], at: int) -> str:
+        if at >= len(ids):
+            return "–"
+        known = text.get(ids[at])
+        return f"token {ids[at]}" if known is None else f"“{known}”".replace("\n", "⏎").replace("\t", "⇥")
+
+    def outcome(at: int) -> str:
+        if at < accepted:
+            return "accepted"
+        if at < len(proposed):
+            return "replaced" if at == accepted and at < len(targets) else "discarded"
+        return "bonus" if proposed else "plain"
+
+    return [
+        (str(at + 1), shown(proposed, at), shown(targets, at), outcome(at))
+        for at in range(max(len(proposed), len(targets)))
+    ]
+
+
+def round_title(record: dict[str, Any]) -> str:
+    """What the round was, in one line."""
+    source = {"draft": "the draft model", "lookup": "lookup", "lookahead": "lookahead"}.get(record.get("source") or "")
+    number, guessed, accepted = record.get("round"), len(record.get("proposed") or ()), record.get("accepted") or 0
+    took = f"pass {record.get('verify_ms') or 0:.1f} ms"
+    if source is None:
+        why = str(record.get("reason") or "").replace("%", " %")
+        return f"Round {number}: plain, {took}. {why[:1].upper()}{why[1:]}".strip()
+    return (
+        f"Round {number}: {guessed} guessed by {source}, {accepted} accepted; "
+        f"guessing {record.get('draft_ms') or 0:.1f} ms, {took}."
+    )

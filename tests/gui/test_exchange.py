@@ -1,0 +1,77 @@
+"""Export and import in the window: beside it, whole or not at all, and said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from desktop.models.chats import CHAT
+from desktop.start import Desktop
+from tests.gui.person import finished, send
+from tests.gui.scripted import ScriptedEngine
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine("A short answer.")
+
+
+@pytest.fixture
+def chat(desktop: Desktop, qtbot: QtBot) -> Desktop:
+    send(desktop, qtbot, "What: is/a tide?")
+    finished(desktop, qtbot)
+    return desktop
+
+
+def said(desktop: Desktop, qtbot: QtBot, words: str) -> None:
+    qtbot.waitUntil(lambda: words in desktop.window.toast._text)
+
+
+def test_a_chat_becomes_markdown(chat: Desktop, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proposed: list[str] = []
+
+    def choose(_parent: object, _title: str, name: str, _kinds: str) -> tuple[str, str]:
+        proposed.append(name)
+        return str(tmp_path / "tide.md"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", choose)
+    side = chat.window.sidebar
+    side.exported.emit(side.model.index(1).data(CHAT))
+    said(chat, qtbot, "Exported to")
+    assert proposed == ["What is a tide.md"]
+    text = (tmp_path / "tide.md").read_text("utf-8")
+    assert text.startswith("# What: is/a tide?\n\n**You**\n\nWhat: is/a tide?\n\n**big**\n\nA short answer.")
+    assert sorted(p.name for p in tmp_path.iterdir() if "tide" in p.name) == ["tide.md"]
+
+
+def test_all_chats_go_out_and_come_back(
+    chat: Desktop, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "all.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    menu = chat.window.sidebar.settings.menu()
+    {a.text(): a for a in menu.actions()}["Export all chats…"].trigger()
+    said(chat, qtbot, "Exported to")
+    {a.text(): a for a in menu.actions()}["Import chats…"].trigger()
+    said(chat, qtbot, "1 chat was imported")
+    assert [c.title for c in chat.store.chats()] == ["What: is/a tide?"] * 2
+    chat.window.open_chat(chat.store.chats()[0].id)
+    assert [m.content for m in chat.conversation.messages] == ["What: is/a tide?", "A short answer."]
+
+
+def test_what_cannot_be_read_or_written_is_said(chat: Desktop, qtbot: QtBot, tmp_path: Path) -> None:
+    notice = chat.window.page.notice
+    (tmp_path / "foreign.json").write_text("{}")
+    chat.window.exchange.import_from(tmp_path / "foreign.json")
+    qtbot.waitUntil(lambda: "Nothing was imported" in notice.text)
+    assert "foreign.json is no file of Tandem's chats" in notice.text
+    chat.window.exchange.export_to(tmp_path / "nowhere" / "x.json", None)
+    qtbot.waitUntil(lambda: "The export failed" in notice.text)
+    (tmp_path / "taken.md").mkdir()
+    chat.window.exchange.export_to(tmp_path / "taken.md", chat.store.chats())
+    qtbot.waitUntil(lambda: "taken.md" in notice.text)
+    assert not list(tmp_path.glob(".*.part"))

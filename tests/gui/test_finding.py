@@ -1,0 +1,169 @@
+"""Finding, pinning, and what was written and not sent."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QTextEdit
+from pytestqt.qtbot import QtBot
+
+from desktop.models.chats import CHAT
+from desktop.start import Desktop
+from tests.gui.person import finished, send
+from tests.gui.scripted import ScriptedEngine
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine("A short answer about lighthouses.\n\n```python\nkeeper = 1\n```\n\nAnd an end.")
+
+
+@pytest.fixture
+def chats(desktop: Desktop, qtbot: QtBot) -> Desktop:
+    """Three chats of one turn; the first has another answer too."""
+    for text in ("Tell me of the sea", "Cake recipes", "Third thing"):
+        desktop.window.new_chat()
+        send(desktop, qtbot, text)
+        finished(desktop, qtbot)
+    return desktop
+
+
+def titles(desktop: Desktop) -> list[str]:
+    model = desktop.window.sidebar.model
+    return [str(model.index(row).data()) for row in range(model.rowCount())]
+
+
+def look_for(desktop: Desktop, qtbot: QtBot, words: str) -> None:
+    side = desktop.window.sidebar
+    if not side.search.isVisible():
+        desktop.window.actions_.by_id["search"].trigger()
+    side.search.clear()
+    qtbot.keyClicks(side.search, words)
+
+
+def marked(desktop: Desktop, message: int) -> list[str]:
+    widget = desktop.window.page.messages._widgets[message]
+    edits = widget.blocks.findChildren(QTextEdit)
+    return [selection.cursor.selectedText() for edit in edits for selection in edit.extraSelections()]
+
+
+def test_words_are_found_and_shown_in_place(chats: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    """With the keyboard alone; the message is on a branch that is not on screen."""
+    window = chats.window
+    sea = chats.store.search("sea")[0].chat.id
+    window.open_chat(sea)
+    engine.script = "Now of trains."
+    chats.conversation.regenerate()
+    finished(chats, qtbot)
+    hidden = chats.store.messages(sea)[1]
+    assert hidden.id not in [m.id for m in chats.conversation.messages]
+    window.open_chat(chats.store.search("cake")[0].chat.id)
+    look_for(chats, qtbot, "ABOUT lighthouse")
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Return)
+    assert titles(chats)[0] == "3 found"
+    assert titles(chats)[1] == "Tell me of the sea"
+    assert window.sidebar.list.hasFocus()
+    window.sidebar.list.activated.emit(window.sidebar.list.currentIndex())
+    assert chats.conversation.chat is not None
+    assert chats.conversation.chat.id == sea
+    assert hidden.id in [m.id for m in chats.conversation.messages]
+    assert marked(chats, hidden.id) == ["about", "lighthouse"]
+    qtbot.waitUntil(lambda: window.page.messages._widgets[hidden.id].hasFocus())
+    look_for(chats, qtbot, "trains")
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Down)
+    window.sidebar.list.activated.emit(window.sidebar.list.currentIndex())
+    assert marked(chats, chats.conversation.messages[-1].id) == ["trains"]
+
+
+def test_a_place_far_up_comes_into_view(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.script = "Filling words. " * 80 + "\n\nThe needle is here.\n\n" + "Filling words. " * 80
+    send(desktop, qtbot, "one")
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    engine.script = "x"
+    chat = desktop.conversation.chat
+    assert chat is not None
+    parent = reply.id
+    for n in range(60):
+        parent = desktop.store.add_message(chat.id, parent, "user", f"number {n}").result().id
+    desktop.window.new_chat()
+    look_for(desktop, qtbot, "needle")
+    qtbot.keyClick(desktop.window.sidebar.search, Qt.Key.Key_Return)
+    desktop.window.sidebar.list.activated.emit(desktop.window.sidebar.list.currentIndex())
+    view = desktop.window.page.messages
+
+    def in_view() -> bool:
+        widget = view._widgets[reply.id]
+        (edit,) = [e for e in widget.blocks.findChildren(QTextEdit) if e.extraSelections()]
+        selections = edit.extraSelections()
+        at = edit.mapTo(view.viewport(), edit.cursorRect(selections[0].cursor).center())
+        return view.viewport().rect().contains(QPoint(5, at.y()))
+
+    qtbot.waitUntil(in_view)
+    assert not view.following
+
+
+def test_nothing_found_is_said_and_leaving_shows_all(chats: Desktop, qtbot: QtBot) -> None:
+    look_for(chats, qtbot, "zebra")
+    qtbot.waitUntil(lambda: titles(chats) == ["Nothing found"])
+    search = chats.window.sidebar.search
+    qtbot.keyClick(search, Qt.Key.Key_Escape)
+    assert not search.isVisible()
+    qtbot.waitUntil(lambda: titles(chats) == ["Today", "Third thing", "Cake recipes", "Tell me of the sea"])
+
+
+def test_esc_in_the_search_stops_no_reply(chats: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.script, engine.pause = "More words follow here. " * 60, 0.01
+    send(chats, qtbot, "go on")
+    look_for(chats, qtbot, "sea")
+    qtbot.keyClick(chats.window.sidebar.search, Qt.Key.Key_Escape)
+    assert chats.conversation.running
+    chats.conversation.stop()
+    finished(chats, qtbot)
+
+
+def test_pinned_chats_stay_at_the_top(chats: Desktop, qtbot: QtBot) -> None:
+    side = chats.window.sidebar
+    side.list.setCurrentIndex(side.model.index(3))
+    chats.window.actions_.by_id["pin"].trigger()
+    assert titles(chats) == ["Pinned", "Tell me of the sea", "Today", "Third thing", "Cake recipes"]
+    chat = side.model.index(1).data(CHAT)
+    side.pinned.emit(chat)
+    assert titles(chats)[0] == "Today"
+
+
+def test_what_was_not_sent_waits_in_its_chat(
+    chats: Desktop, make_desktop: object, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    window, composer = chats.window, chats.window.page.composer
+    third = chats.conversation.chat
+    assert third is not None
+    qtbot.keyClicks(composer.edit, "for the third")
+    window.new_chat()
+    assert composer.text == ""
+    qtbot.keyClicks(composer.edit, "for a new one")
+    window.open_chat(third.id)
+    assert composer.text == "for the third"
+    window.new_chat()
+    assert composer.text == "for a new one"
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    finished(chats, qtbot)
+    window.new_chat()
+    assert composer.text == "", "it was sent"
+    window.open_chat(third.id)
+    chats.conversation.regenerate()
+    assert composer.text == "for the third", "the same chat, whatever its branch"
+    finished(chats, qtbot)
+
+
+def test_what_was_not_sent_is_there_at_the_next_start(desktop: Desktop, make_desktop: object, qtbot: QtBot) -> None:
+    qtbot.keyClicks(desktop.window.page.composer.edit, "half a thought")
+    desktop.window.close()
+    desktop.close()
+    again = make_desktop(ScriptedEngine())  # type: ignore[operator]
+    assert again.window.page.composer.text == "half a thought"
+
+
+def test_a_crash_costs_what_was_typed_no_more_than_a_moment(desktop: Desktop, qtbot: QtBot) -> None:
+    qtbot.keyClicks(desktop.window.page.composer.edit, "half a thought")
+    qtbot.waitUntil(lambda: desktop.store.unsent(None) == "half a thought")

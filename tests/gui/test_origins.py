@@ -1,0 +1,120 @@
+"""Replies token by token: tints and lines by origin, and a round behind each token, with the real engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCharFormat, QTextCursor
+from pytestqt.qtbot import QtBot
+
+from backend.protocol import Speculation
+from desktop.models.origins import pieces
+from desktop.start import Desktop
+from desktop.widgets.message import MessageWidget
+from tests.gui.person import finished, send
+from tests.gui.scripted import ScriptedEngine
+
+MINUTE = 60_000
+Line = QTextCharFormat.UnderlineStyle
+
+
+def last(desktop: Desktop) -> MessageWidget:
+    return desktop.window.page.messages.widgets[-1]
+
+
+def toggle(desktop: Desktop) -> None:
+    desktop.window.actions_.by_id["origins"].trigger()
+
+
+def table(widget: MessageWidget) -> list[list[str]]:
+    assert widget._origins is not None
+    t = widget._origins.round.table
+    return [[t.item(i, j).text() for j in range(t.columnCount())] for i in range(t.rowCount())]
+
+
+def pick(widget: MessageWidget, at: int, qtbot: QtBot) -> None:
+    """With the keyboard: the caret there, and Enter."""
+    assert widget._origins is not None
+    text = widget._origins.text
+    cursor = QTextCursor(text.document())
+    cursor.setPosition(at)
+    text.setTextCursor(cursor)
+    qtbot.keyClick(text, Qt.Key.Key_Return)
+
+
+def test_the_real_thing(real: Callable[[], Desktop], qtbot: QtBot) -> None:
+    desktop = real()
+    desktop.engine.set_speculation(Speculation(length=4))
+    send(desktop, qtbot, "one two three one two three")
+    finished(desktop, qtbot, MINUTE)
+    reply = desktop.conversation.messages[-1]
+    qtbot.waitUntil(lambda: bool(desktop.conversation.messages[-1].rounds))
+    made = pieces(reply.content, reply.tokens)
+    assert "".join(piece.text for piece in made) == reply.content
+    toggle(desktop)
+    widget = last(desktop)
+    assert widget._origins is not None
+    assert widget.blocks.isHidden()
+    text = widget._origins.text
+    assert text.toPlainText() == reply.content.replace("\r", "\n")
+    for piece, end in zip(made, text._ends, strict=True):
+        cursor = QTextCursor(text.document())
+        cursor.setPosition(end)
+        wanted = {"accepted": Line.SingleUnderline, "correction": Line.DotLine, "bonus": Line.DashUnderline}
+        line = cursor.charFormat().underlineStyle()
+        assert set(piece.text) & set("\r\n") or line == wanted.get(piece.origin, Line.NoUnderline)
+    first = next(n for n, piece in enumerate(made) if piece.origin != "plain" and not set(piece.text) & set("\r\n"))
+    number = made[first].round
+    pick(widget, text._ends[first] - 1, qtbot)
+    record = next(r for r in desktop.conversation.messages[-1].rounds if r["round"] == number)
+    qtbot.waitUntil(lambda: "token" not in str(table(widget)))
+    rows = table(widget)
+    assert len(rows) == max(len(record["proposed"]), len(record["targets"]))
+    assert [row[3] for row in rows].count("accepted") == record["accepted"]
+    assert f"Round {number}: {len(record['proposed'])} guessed by" in widget._origins.round.title.text()
+    desktop.window.close()
+    desktop.close()
+
+    again = real()
+    again.window.open_chat(again.store.chats()[0].id)
+    assert last(again)._origins is not None, "the choice is remembered, and so is where tokens came from"
+    toggle(again)
+    assert not last(again).blocks.isHidden()
+    assert last(again)._origins.isHidden()  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine("Some **bold** words, and more of them.", pause=0.002)
+
+
+def test_a_reply_that_streams_is_shown_as_it_is_to_be_read(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    toggle(desktop)
+    engine.held = True
+    send(desktop, qtbot)
+    qtbot.waitUntil(lambda: desktop.conversation.running)
+    assert not last(desktop).blocks.isHidden()
+    engine.held = False
+    finished(desktop, qtbot)
+    widget = last(desktop)
+    assert widget._origins is not None
+    assert widget._origins.text.toPlainText() == engine.script
+    pick(widget, 3, qtbot)
+    assert "not kept" in widget._origins.round.title.text(), "this engine tells of no rounds"
+    assert table(widget) == []
+
+
+def test_what_is_not_of_the_text_leaves_it_as_it_is(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    desktop.store.update_message(reply.id, content="another text").result()
+    toggle(desktop)
+    desktop.window.new_chat()
+    desktop.window.open_chat(desktop.store.chats()[0].id)
+    assert last(desktop)._origins is None
+    assert not last(desktop).blocks.isHidden()

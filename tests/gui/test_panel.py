@@ -1,0 +1,106 @@
+"""The speculation panel: made when it is wanted, follows the reply, and costs nothing while it is closed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from backend.protocol import Speculation
+from desktop.start import Desktop
+from tests.gui.person import MakeDesktop, finished, send
+from tests.gui.scripted import ScriptedEngine
+
+MINUTE = 60_000
+
+
+def toggle(desktop: Desktop) -> None:
+    desktop.window.actions_.by_id["panel"].trigger()
+
+
+def test_the_real_thing(real: Callable[[], Desktop], qtbot: QtBot) -> None:
+    desktop = real()
+    desktop.engine.set_speculation(Speculation(length=4))
+    toggle(desktop)
+    panel = desktop.window.panel
+    assert panel is not None
+    send(desktop, qtbot, "one two three one two three")
+    finished(desktop, qtbot, MINUTE)
+    reply = desktop.conversation.messages[-1]
+    qtbot.waitUntil(lambda: "tok/s over the whole reply" in panel.rate.words.text())
+    assert "Acceptance" in panel.equation.words.text()
+    assert "Place by place" in panel.positions.words.text()
+    qtbot.waitUntil(lambda: len(panel._rounds) == len(desktop.conversation.messages[-1].rounds) > 0)
+    assert reply.timings is not None
+    assert "A pass over so many tokens takes 1: " in panel._numbers.text()
+    x, y = panel.equation._point.getData()
+    assert (len(x), len(y)) == (1, 1)
+    before = panel.what_if.words.text()
+    panel.what_if.length.setFocus()
+    qtbot.keyClick(panel.what_if.length, Qt.Key.Key_Right)
+    assert panel.what_if.words.text() != before
+    assert "with the passes of this machine" in before
+    desktop.window.new_chat()
+    qtbot.waitUntil(lambda: panel.rate.words.text() == "No reply yet.")
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine("Some words, and more of them. " * 30, pause=0.002)
+
+
+def test_it_is_drawn_while_it_is_open_and_remembered(
+    desktop: Desktop, make_desktop: MakeDesktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    assert desktop.window.panel is None
+    toggle(desktop)
+    panel = desktop.window.panel
+    assert panel is not None
+    drawn = 0
+    refresh = panel.refresh
+
+    def counted() -> None:
+        nonlocal drawn
+        drawn += 1
+        refresh()
+
+    panel._timer.timeout.disconnect()
+    panel._timer.timeout.connect(counted)
+    qtbot.waitUntil(lambda: drawn > 0)
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    qtbot.wait(700)
+    assert 1 < drawn < 12, "at most twice a second"
+    toggle(desktop)
+    assert panel.isHidden()
+    drawn = 0
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    qtbot.wait(700)
+    assert drawn == 0
+    toggle(desktop)
+    desktop.window.close()
+    desktop.close()
+    again = make_desktop(ScriptedEngine())
+    qtbot.waitUntil(lambda: again.window.panel is not None and again.window.panel.isVisible())
+
+
+def test_its_colours_are_the_themes(desktop: Desktop, qtbot: QtBot) -> None:
+    toggle(desktop)
+    panel = desktop.window.panel
+    assert panel is not None
+    inks = []
+    for theme in ("light", "dark"):
+        desktop.theme.choose(theme)
+        inks.append(panel.rate.plot.getAxis("left").textPen().color().name())
+    assert inks[0] != inks[1]
+
+
+def test_the_first_window_does_not_load_the_plots(tmp_path: object) -> None:
+    import subprocess
+
+    code = "import desktop.views.main_window, sys; sys.exit('pyqtgraph' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,130 @@
+"""A sent message can be written anew: another branch, and nothing of the old one is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.start import Desktop
+from desktop.widgets.message import MessageWidget
+from tests.gui.person import finished, send
+from tests.gui.scripted import ScriptedEngine
+
+
+def button(within: QWidget, name: str) -> QAbstractButton:
+    (found,) = [b for b in within.findChildren(QAbstractButton) if b.accessibleName() == name or b.text() == name]
+    return found
+
+
+def own(desktop: Desktop, n: int) -> MessageWidget:
+    return [w for w in desktop.window.page.messages.widgets if w.message.role == "user"][n]
+
+
+def shown(desktop: Desktop) -> list[str]:
+    return [m.content for m in desktop.conversation.messages if m.role == "user"]
+
+
+def asked(engine: ScriptedEngine) -> list[Any]:
+    return [m.content for m in engine.requests[-1].messages if m.role == "user"]
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine("Short answer.")
+
+
+@pytest.fixture
+def chat(desktop: Desktop, qtbot: QtBot) -> Desktop:
+    for text in ("one", "two"):
+        send(desktop, qtbot, text)
+        finished(desktop, qtbot)
+    return desktop
+
+
+def rewrite(desktop: Desktop, qtbot: QtBot, n: int, more: str) -> None:
+    """With mouse and keyboard."""
+    widget = own(desktop, n)
+    qtbot.mouseClick(button(widget, "Edit message"), Qt.MouseButton.LeftButton)
+    assert widget._rewrite is not None
+    qtbot.keyClicks(widget._rewrite.edit, more)
+    qtbot.keyClick(widget._rewrite.edit, Qt.Key.Key_Return)
+
+
+def test_another_version_is_another_branch(chat: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    rewrite(chat, qtbot, 0, " and a half")
+    finished(chat, qtbot)
+    assert asked(engine) == shown(chat) == ["one and a half"]
+    assert chat.conversation.messages[-1].state == "complete"
+    first = own(chat, 0)
+    qtbot.mouseClick(button(first, "Earlier version"), Qt.MouseButton.LeftButton)
+    assert shown(chat) == ["one", "two"]
+    assert len(chat.conversation.messages) == 4
+    qtbot.mouseClick(button(own(chat, 0), "Later version"), Qt.MouseButton.LeftButton)
+    assert shown(chat) == ["one and a half"]
+
+
+def test_a_later_message_keeps_what_comes_before_it(chat: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    rewrite(chat, qtbot, 1, "!")
+    finished(chat, qtbot)
+    assert asked(engine) == shown(chat) == ["one", "two!"]
+    assert engine.requests[-1].messages[1].x_ids, "replies keep their tokens: nothing is read anew"
+    assert chat.conversation.chat is not None
+    assert len(chat.store.messages(chat.conversation.chat.id)) == 6
+
+
+@pytest.mark.parametrize("how", ["Esc", "Cancel"])
+def test_leaving_changes_nothing(chat: Desktop, engine: ScriptedEngine, qtbot: QtBot, how: str) -> None:
+    widget = own(chat, 1)
+    requests = len(engine.requests)
+    chat.window.actions_.by_id["edit"].trigger()
+    assert widget._rewrite is not None
+    qtbot.waitUntil(lambda: widget._rewrite is not None and widget._rewrite.edit.hasFocus())
+    qtbot.keyClicks(widget._rewrite.edit, "never sent")
+    if how == "Esc":
+        qtbot.keyClick(widget._rewrite.edit, Qt.Key.Key_Escape)
+    else:
+        qtbot.mouseClick(button(widget._rewrite, "Cancel"), Qt.MouseButton.LeftButton)
+    assert widget._rewrite is None
+    assert widget.blocks.isVisible()
+    assert widget.hasFocus()
+    assert shown(chat) == ["one", "two"]
+    assert len(engine.requests) == requests
+
+
+def test_esc_there_does_not_stop_the_reply(chat: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    engine.script, engine.pause = "More words follow here. " * 60, 0.01
+    send(chat, qtbot, "three")
+    qtbot.waitUntil(lambda: bool(chat.conversation.messages[-1].content))
+    widget = own(chat, 0)
+    widget.rewrite()
+    assert widget._rewrite is not None
+    qtbot.keyClick(widget._rewrite.edit, Qt.Key.Key_Escape)
+    assert chat.conversation.running
+    widget.rewrite()
+    assert widget._rewrite is not None
+    qtbot.keyClick(widget._rewrite.edit, Qt.Key.Key_Return)
+    assert "reply is being written" in chat.window.page.notice.text
+    assert widget._rewrite is not None, "what was written stays"
+    chat.conversation.stop()
+    finished(chat, qtbot)
+
+
+def test_nothing_is_not_sent(chat: Desktop, qtbot: QtBot) -> None:
+    widget = own(chat, 0)
+    widget.rewrite()
+    assert widget._rewrite is not None
+    widget._rewrite.edit.setPlainText("  ")
+    assert not widget._rewrite.send.isEnabled()
+    qtbot.keyClick(widget._rewrite.edit, Qt.Key.Key_Return)
+    assert shown(chat) == ["one", "two"]
+
+
+def test_a_persons_message_is_copied(chat: Desktop, qtbot: QtBot) -> None:
+    qtbot.mouseClick(button(own(chat, 1), "Copy message"), Qt.MouseButton.LeftButton)
+    from PySide6.QtGui import QGuiApplication
+
+    assert QGuiApplication.clipboard().text() == "two"

@@ -1,0 +1,164 @@
+"""Chats to files and back: nothing is lost on the way, and a file that is not what it says changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desktop.store import Message, Store, StoreError
+from desktop.store.exchange import read, to_json, to_markdown
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "chats.sqlite")
+    yield store
+    store.close()
+
+
+def filled(store: Store) -> int:
+    """A chat with two branches, the first on screen, and all that a reply may carry."""
+    chat = store.add_chat("Sea  &\nlighthouses 🌊", {"system_prompt": "Be brief."}).result()
+    asked = store.add_message(chat.id, None, "user", "Question?").result()
+    reply = store.add_message(chat.id, asked.id, "assistant", "", "streaming", target="t", draft="d").result()
+    store.update_message(
+        reply.id,
+        content="Answer *one*.",
+        state="complete",
+        ids=(1, 2, 3),
+        tokenizer="abc",
+        seed=2**63 - 1,
+        start=12,
+        settings={"system_prompt": "Be brief.", "max_tokens": None, "new": [1]},
+        timings={"predicted_n": 3},
+        rounds=[{"round": 0}],
+        finish="stop",
+        note="noted",
+        comparison={"generation_ratio": 1.5, "more": {"x": 1}},
+    ).result()
+    store.add_message(chat.id, asked.id, "assistant", "Answer two.", "failed", error={"message": "no"}).result()
+    store.set_tip(chat.id, reply.id).result()
+    store.pin_chat(chat.id, True).result()
+    return chat.id
+
+
+def exported(store: Store, path: Path) -> Path:
+    path.write_text(to_json((chat, store.messages(chat.id)) for chat in store.chats()), "utf-8")
+    return path
+
+
+def bare(message: Message, numbers: dict[int, int]) -> Message:
+    parent = None if message.parent is None else numbers[message.parent]
+    return replace(message, id=0, chat=0, parent=parent)
+
+
+def test_nothing_is_lost_on_the_way(store: Store, tmp_path: Path) -> None:
+    old = filled(store)
+    store.add_chat("empty").result()
+    file = exported(store, tmp_path / "chats.json")
+    other = Store(tmp_path / "other.sqlite")
+    other.add_chat("there before").result()
+    new, _ = other.add_whole(read(file)).result()
+    assert [c.title for c in other.chats()].count("there before") == 1
+    before, after = store.chat(old), other.chat(new)
+    assert before is not None
+    assert after is not None
+    assert replace(after, id=old, tip=before.tip) == before
+    ours, theirs = store.messages(old), other.messages(new)
+    a, b = ({m.id: n for n, m in enumerate(found)} for found in (ours, theirs))
+    assert [bare(m, a) for m in ours] == [bare(m, b) for m in theirs]
+    assert [m.content for m in other.branch(new)] == ["Question?", "Answer *one*."]
+    assert exported(other, tmp_path / "again.json").read_text("utf-8").count("Answer two.") == 1
+    other.close()
+
+
+def test_markdown_is_the_branch_on_screen(store: Store) -> None:
+    chat = store.chat(filled(store))
+    assert chat is not None
+    text = to_markdown(chat, store.branch(chat.id), lambda m: "You" if m.role == "user" else "Model")
+    assert text == "# Sea & lighthouses 🌊\n\n**You**\n\nQuestion?\n\n**Model**\n\nAnswer *one*.\n"
+
+
+def file(**chat: Any) -> dict[str, Any]:
+    return {"format": "tandem-chats", "version": 1, "chats": [{"title": "x", "messages": []} | chat]}
+
+
+def message(n: int, **more: Any) -> dict[str, Any]:
+    return {"id": n, "role": "user", "content": "hi"} | more
+
+
+def holding(*messages: dict[str, Any]) -> bytes:
+    return json.dumps(file(messages=list(messages))).encode()
+
+
+REFUSED = [
+    (b"", "not JSON"),
+    (b"{", "not JSON"),
+    (b"\xff\xfe", "not JSON"),
+    (b"[" * 100_000, "not JSON"),
+    (b"[]", "no file of Tandem's chats"),
+    (b"{}", "format: Field required"),
+    (json.dumps(file() | {"format": "chatgpt"}).encode(), "format"),
+    (json.dumps(file() | {"version": 2}).encode(), "another version"),
+    (json.dumps(file() | {"version": "1"}).encode(), "another version"),
+    (json.dumps(file(title=3)).encode(), "chats.0.title"),
+    (holding(message(1, role="robot")), "chats.0.messages.0.role"),
+    (holding(message(1, created=float("nan"))), "created"),
+    (holding(message(1, seed=2**70)), "seed"),
+    (holding(message(1, settings={"system_prompt": 3})), "system_prompt"),
+    (holding(message(1, comparison={"generation_ratio": "much"})), "generation_ratio"),
+    (holding(message(1, parent=1)), "answers none before it"),
+    (holding(message(2, parent=1), message(1, parent=2)), "answers none before it"),
+    (holding(message(1), message(1)), "double"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), REFUSED, ids=range(len(REFUSED)))
+def test_a_file_that_is_not_what_it_says_is_refused_in_words(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "chats.json"
+    path.write_bytes(content)
+    with pytest.raises(StoreError) as caught:
+        read(path)
+    assert said in caught.value.message
+    assert "chats.json" in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_what_is_no_file_is_said(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.json"):
+        with pytest.raises(StoreError) as caught:
+            read(path)
+        assert "could not be read" in caught.value.message
+    huge = tmp_path / "huge.json"
+    with huge.open("wb") as made:
+        made.truncate(600_000_000)
+    with pytest.raises(StoreError) as caught:
+        read(huge)
+    assert "larger" in caught.value.message
+
+
+def test_odd_but_fine(store: Store, tmp_path: Path) -> None:
+    """A reply that streamed when it was exported, half a character, a tip that is not there, times to come."""
+    path = tmp_path / "chats.json"
+    odd = [message(5), message(3, parent=5, role="assistant", content="half \udc00", state="streaming")]
+    path.write_text(json.dumps(file(title="odd \ud800", tip=99, updated=2e10, messages=odd)))
+    (new,) = store.add_whole(read(path)).result()
+    first, second = store.branch(new)
+    assert (first.content, second.content, second.state) == ("hi", "half ?", "stopped")
+    assert store.chats()[0].title == "odd ?"
+    assert store.chats()[0].updated < 1e10
+
+
+def test_all_or_nothing(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "chats.json"
+    path.write_text(json.dumps(file() | {"chats": file()["chats"] * 2}))
+    chats = read(path)
+    chats[1].messages.append(None)  # type: ignore[arg-type]  # any fault in the middle
+    with pytest.raises(AttributeError):
+        store.add_whole(chats).result()
+    assert store.chats() == []

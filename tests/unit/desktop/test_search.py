@@ -1,0 +1,146 @@
+"""Finding chats by words: in any script, any case, anywhere in a word, whatever else is typed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from desktop.store import Store
+from desktop.store.schema import MIGRATIONS
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "chats.sqlite"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    store = Store(path)
+    yield store
+    store.close()
+
+
+def chat(store: Store, title: str, *texts: str) -> int:
+    made = store.add_chat(title).result()
+    parent = None
+    for text in texts:
+        parent = store.add_message(made.id, parent, "user", text).result().id
+    return made.id
+
+
+def found(store: Store, text: str) -> list[int]:
+    return [hit.chat.id for hit in store.search(text)]
+
+
+def test_titles_and_messages_are_read_literally(store: Store) -> None:
+    sure = chat(store, "100% sure")
+    snake = chat(store, "plain", 'snake_case and "quoted" AND more*')
+    assert found(store, "100%") == [sure]
+    assert found(store, "snake_case") == [snake]
+    assert found(store, "snakeXcase") == []
+    for odd in ('"quoted"', "AND", "more*", "case and", '"'):
+        assert found(store, odd) == [snake], odd
+    for nothing in ("", "  ", "NEAR(", "^more", "case:and", "\\", "%%", "__"):
+        assert found(store, nothing) == [], nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Der Wärmetauscher läuft", "WÄRME tausch"),
+        ("Привет, мир", "привет"),
+        ("日本語の文章です", "日本語"),
+        ("日本語の文章です", "文章"),
+        ("The café in town", "café"),
+        ("deep dish 🍕 pizza", "🍕"),
+        ("a C# method", "c#"),
+    ],
+)
+def test_any_script_and_short_words(store: Store, text: str, words: str) -> None:
+    wanted = chat(store, "one", "before", text, "after")
+    chat(store, "two", "something else")
+    assert found(store, words) == [wanted]
+
+
+def test_all_words_must_be_in_one_message_or_title(store: Store) -> None:
+    both = chat(store, "one", "apples and pears")
+    chat(store, "two", "apples", "pears")
+    title = chat(store, "Pears, apples")
+    assert found(store, "pears apples") == [title, both]
+
+
+def test_a_hit_is_the_latest_message_and_counts_the_others(store: Store) -> None:
+    made = chat(store, "one", "tea", "no", "more tea\n\nfor " + "me " * 90, "end")
+    (hit,) = store.search("tea")
+    assert [m.id for m in store.messages(made)][2] == hit.message
+    assert hit.more == 1
+    assert hit.text.startswith("more tea for me me")
+    assert len(hit.text) < 150
+    (hit,) = store.search("one")
+    assert (hit.message, hit.text) == (None, "")
+    chat(store, "two", "x " * 200 + "needle in it")
+    assert store.search("needle")[0].text.startswith("…x x")
+
+
+def test_the_index_follows_what_is_changed_and_deleted(store: Store, path: Path) -> None:
+    made = chat(store, "one", "first words")
+    (message,) = store.messages(made)
+    store.update_message(message.id, content="other text").result()
+    assert (found(store, "first"), found(store, "other")) == ([], [made])
+    reply = store.add_message(made, message.id, "assistant", "", "streaming").result()
+    store.update_message(reply.id, content="half a sentence").result()
+    assert found(store, "sentence") == [], "not before its end"
+    store.update_message(reply.id, content="a whole sentence", state="complete").result()
+    assert found(store, "whole sentence") == [made]
+    store.delete_chat(made).result()
+    assert found(store, "sentence") == []
+    store.undelete_chat(made).result()
+    assert found(store, "sentence") == [made]
+    store.delete_chat(made).result()
+    store.close()
+    Store(path).close()
+    db = sqlite3.connect(path)
+    assert db.execute("SELECT count(*) FROM message_text").fetchone() == (0,)
+    db.execute("INSERT INTO message_text (message_text, rank) VALUES ('integrity-check', 1)")
+    db.close()
+
+
+def test_a_reply_that_a_crash_cut_off_is_found_after_the_next_start(store: Store, path: Path) -> None:
+    made = chat(store, "one", "question")
+    store.add_message(made, None, "assistant", "half an answer", "streaming").result()
+    store.close()
+    again = Store(path)
+    assert found(again, "half an answer") == [made]
+    again.close()
+
+
+def test_chats_from_before_are_found(path: Path) -> None:
+    old = sqlite3.connect(path)
+    old.executescript(
+        MIGRATIONS[0] + "INSERT INTO chats (id, title, created, updated) VALUES (7, 'old', 1, 1);"
+        "INSERT INTO messages (chat, role, content, created, state) VALUES (7, 'user', 'said long ago', 1, 'complete');"
+        "PRAGMA user_version = 1;"
+    )
+    old.close()
+    store = Store(path)
+    assert found(store, "long ago") == [7]
+    assert store.chats()[0].pinned is False
+    store.close()
+
+
+def test_ten_thousand_chats_are_searched_through_the_index(store: Store) -> None:
+    """No clock: SQLite says how it would look."""
+    plan = store._read(
+        "EXPLAIN QUERY PLAN SELECT messages.id FROM message_text JOIN messages ON messages.id = message_text.rowid "
+        "JOIN chats ON chats.id = messages.chat WHERE chats.deleted IS NULL AND message_text MATCH ? "
+        "ORDER BY message_text.rowid DESC LIMIT 500",
+        ['"word"'],
+    )
+    steps = " ".join(str(row["detail"]) for row in plan)
+    assert "VIRTUAL TABLE INDEX" in steps
+    assert "SCAN messages" not in steps
+    assert "TEMP B-TREE" not in steps

@@ -64,6 +64,8 @@ class Tour:
         self.picture("reply-light")
         self.dark("reply-dark")
         self.compare()
+        self.seen()
+        self.found()
         self.lists()
         self.trial()
         self.too_large()
@@ -94,6 +96,51 @@ class Tour:
         self.picture("compare")
         self.dark("compare-dark")
         window.close_compare()
+
+    def seen(self) -> None:
+        """Where tokens came from, a round, and the panel; drafts of four, so that some are wrong."""
+        from backend.protocol import Speculation
+
+        window, engine = self.window, self.desktop.engine
+        was = self.desktop.settings.now.speculation
+        engine.set_speculation(Speculation(length=4))
+        window.new_chat()
+        self.seed()
+        self.send("Explain in three sentences what a hash map is.")
+        self.until(lambda: not self.desktop.conversation.running)
+        engine.set_speculation(was)
+        window.actions_.by_id["origins"].trigger()
+        reply = self.desktop.conversation.messages[-1]
+        wrong = next(r["round"] for r in reply.rounds if r["outcome"] == "correction")
+        window.page.messages.widgets[-1].round_picked.emit(reply, wrong)
+        self.settle(1)
+        window.page.messages.to_end()
+        self.picture("tokens")
+        window.resize(1360, 860)
+        window.actions_.by_id["panel"].trigger()
+        self.settle(2)
+        self.picture("panel")
+        bar = window.panel.verticalScrollBar()  # type: ignore[union-attr]
+        bar.setValue(bar.maximum())
+        self.dark("panel-dark")
+        window.actions_.by_id["panel"].trigger()
+        window.actions_.by_id["origins"].trigger()
+        window.resize(1100, 760)
+
+    def found(self) -> None:
+        """Words found in a chat, and a message written anew."""
+        side, messages = self.window.sidebar, self.window.page.messages
+        messages.widgets[0].rewrite()
+        self.picture("rewrite")
+        messages.widgets[0].leave()
+        self.window.new_chat()
+        side.start_search()
+        side.search.setText("hash map")
+        side._to_hits()
+        side.list.activated.emit(side.list.currentIndex())
+        self.settle(0.5)
+        self.picture("found")
+        side.start_search()
 
     def lists(self) -> None:
         """The lists of models and of drafts, and the settings dialog."""

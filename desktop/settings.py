@@ -51,6 +51,8 @@ class Settings(BaseModel):
     """Replies token by token: where each token came from."""
     panel: bool = False
     """Whether the speculation panel is open."""
+    place: str = ""
+    """Where the window stands and how large it is, as Qt writes it."""
     clean_exit: bool = True
     """False after a start that never came to its end: then no model is loaded by itself."""
 

@@ -28,6 +28,7 @@ from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
 from desktop.views.exchange import Exchange
+from desktop.views.habits import Habits
 from desktop.views.modelless import Modelless
 from desktop.views.origins import Origins
 from desktop.views.sidebar import Sidebar
@@ -94,6 +95,7 @@ class MainWindow(QMainWindow):
         self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
         self.setMinimumSize(480, 360)
         self.resize(1100, 760)
+        self.habits = Habits(self, conversation, settings)
         self._title()
         self.sidebar.refresh()
         self._show_state()
@@ -349,6 +351,7 @@ class MainWindow(QMainWindow):
             return
         self.conversation.stop()
         self.unsent.keep()
+        self.habits.keep()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)
 

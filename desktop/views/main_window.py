@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from backend.protocol import State
 from desktop.bridge import EngineBridge
-from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, in_use, label, target_rows
+from desktop.models.choices import label
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
-from desktop.models.forecast import forecasts
 from desktop.models.shelf import Shelf
 from desktop.models.unsent import Unsent
-from desktop.settings import AUTOMATIC, NONE, SettingsFile
+from desktop.settings import SettingsFile
 from desktop.shortcuts import key_text
 from desktop.store import Hit, Message, Store
 from desktop.theme.theme import Theme
@@ -29,6 +26,7 @@ from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
 from desktop.views.exchange import Exchange
 from desktop.views.habits import Habits
+from desktop.views.model_choice import ModelChoice
 from desktop.views.modelless import Modelless
 from desktop.views.origins import Origins
 from desktop.views.sidebar import Sidebar
@@ -76,8 +74,6 @@ class MainWindow(QMainWindow):
         self._logs, self._bridge = logs, bridge
         self.panel: QWidget | None = None
         self._leaving: Notice | None = None
-        self._priced_by = _pricing(self.engine.state)
-        """What the forecasts of models that are not here were made from."""
         self._build()
         self._connect()
         self.changes = ChatChanges(self)
@@ -93,12 +89,12 @@ class MainWindow(QMainWindow):
             Modelless(self.page.notice, bridge, engine, conversation),
         )
         self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
+        self.models = ModelChoice(self)
         self.setMinimumSize(480, 360)
         self.resize(1100, 760)
         self.habits = Habits(self, conversation, settings)
         self._title()
         self.sidebar.refresh()
-        self._show_state()
         if settings.now.panel:  # after the first paint: its plots take a while to load
             QTimer.singleShot(0, self, self.toggle_panel)
 
@@ -142,17 +138,11 @@ class MainWindow(QMainWindow):
         self.sidebar.found.connect(self._found)
         self.sidebar.noticed.connect(self.page.notice.show_notice)
         self.top.sidebar.clicked.connect(self.toggle_sidebar)
-        self.top.target.chosen.connect(self._target_chosen)
-        self.top.draft.chosen.connect(self._draft_chosen)
         self.top.switched.connect(self.engine.set_enabled)
         self.top.settings.clicked.connect(self.edit_chat_settings)
-        self.engine.changed.connect(self._show_state)
-        self.engine.drafts_changed.connect(self._show_drafts)
         self.engine.noticed.connect(self.page.notice.show_notice)
         self.engine.withdrawn.connect(self.page.notice.withdraw)
         self.settings.noticed.connect(self.page.notice.show_notice)
-        self.shelf.changed.connect(self._show_models)
-        self.shelf.added.connect(lambda model: self.engine.choose_target(model.id))
         self.conversation.opened.connect(self._opened)
         self.conversation.chats_changed.connect(self._chats_changed)
         self.conversation.withdrawn.connect(self._saved)
@@ -196,62 +186,6 @@ class MainWindow(QMainWindow):
             return "You"
         model = self.shelf.named(message.target)
         return label(model) if model is not None else (message.target or "Assistant")
-
-    # -- models and engine ----------------------------------------------------------------------------------------
-
-    def _show_models(self, models: list[Any]) -> None:
-        self._list_targets(models)
-        self.downloads.propose()
-
-    def _list_targets(self, models: list[Any]) -> None:
-        self._priced_by = _pricing(self.engine.state)
-        speeds = forecasts(models, self.engine.state)
-        self.top.target.set_rows(target_rows(models, speeds), self.engine.target or "")
-
-    def _show_drafts(self, choices: list[Any]) -> None:
-        self.top.draft.set_rows(draft_rows(choices, self.engine.drafts_of), self.settings.now.draft)
-
-    def _target_chosen(self, value: str) -> None:
-        if value == ADD_FILE:
-            self.add_model_file()
-        elif value.startswith(DOWNLOAD):
-            self.downloads.get([value.removeprefix(DOWNLOAD)])
-        else:
-            self.engine.choose_target(value)
-        self.top.target.set_value(self.engine.target or "")
-        self.page.composer.setFocus()
-
-    def _draft_chosen(self, value: str) -> None:
-        if value.startswith(DOWNLOAD):
-            self.downloads.get([value.removeprefix(DOWNLOAD)], draft=True)
-        elif value == TRY_DRAFTS:
-            self.trying.open()
-        else:
-            self.engine.choose_draft(value)
-        self.top.draft.set_value(self.settings.now.draft)
-
-    def add_model_file(self) -> None:
-        """Choose a GGUF file on this machine."""
-        name, _ = QFileDialog.getOpenFileName(self, "Add a model file", "", "Model files (*.gguf);;All files (*)")
-        if name:
-            self.shelf.add(Path(name))
-
-    def _show_state(self) -> None:
-        engine, now = self.engine, self.settings.now
-        if self.shelf.models and _pricing(engine.state) != self._priced_by:
-            self._list_targets(self.shelf.models)
-        self.top.target.set_value(engine.target or "")
-        self.top.draft.set_note(*self._draft_in_use())
-        self.top.draft.set_value(now.draft)
-        self.top.set_switch(now.speculation.enabled and now.draft != NONE)
-        self.page.composer.set_note(engine.state.target.template_note if engine.state.target else "")
-
-    def _draft_in_use(self) -> tuple[str, tuple[str, ...]]:
-        """Which model "Automatic" has come to."""
-        draft = self.engine.state.draft
-        if draft is None or self.settings.now.draft != AUTOMATIC:
-            return "", ()
-        return in_use(self.shelf.named(draft.id) or draft)
 
     # -- commands -------------------------------------------------------------------------------------------------
 
@@ -354,8 +288,3 @@ class MainWindow(QMainWindow):
         self.habits.keep()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)
-
-
-def _pricing(state: State) -> tuple[bool, int]:
-    """Changes with what is known of this machine: what a loaded model measured, and its devices."""
-    return state.target is not None and state.cost is not None, len(state.devices)

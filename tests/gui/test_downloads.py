@@ -56,7 +56,7 @@ def test_a_bad_file_added_meanwhile_does_not_end_the_download(
 
 
 def test_a_second_download_is_refused_in_words(desktop: Desktop, fetch: Fetch) -> None:
-    desktop.window._target_chosen("\x00get:other")
+    desktop.window.models.choose_target("\x00get:other")
     assert fetch.asked == [["qwen3-0.6b"]]
     assert "Another download" in desktop.window.page.notice.text
 

@@ -6,9 +6,9 @@ import copy
 import json
 import logging
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError
@@ -28,7 +28,7 @@ class ChatSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
     system_prompt: str = ""
     sampling: Sampling = Sampling()
-    max_tokens: int | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
     thinking: bool | None = None
     """None = as the model's template decides."""
 

@@ -76,6 +76,7 @@ class Pair:
         self._kept_at = time.monotonic()
         self._why = ""
         self._note = ""
+        self._settling = False
         self._strictness = Strictness(target, learnt)
         self._offers: list[LoadedModel | None] = []
         self._lock = threading.Lock()
@@ -111,7 +112,7 @@ class Pair:
             "draft_note": self._note,
             "why": self._why,
             "cost": cost_table(self.costs, self.draft_costs),
-            "context_used": self.target.context.sequence().length,
+            "context_used": 0 if self._settling else self.target.context.sequence().length,
             "memory": memory_used(),
             "threads": self.target.context.threads,
             "exact_rows": self.target.context.exact_rows,
@@ -160,7 +161,11 @@ class Pair:
             EngineError: CANCELLED; nothing is decided then.
         """
         if self.target.context.sequence().length == 0:
-            self.costs = self._strictness.settle(self.costs, progress, flag)
+            self._settling = True
+            try:
+                self.costs = self._strictness.settle(self.costs, progress, flag)
+            finally:
+                self._settling = False
             self._keep()
 
     def count(self, messages: Sequence[Message], template_kwargs: dict[str, Any]) -> int:

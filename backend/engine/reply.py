@@ -175,16 +175,16 @@ def prepare(
 
 
 def sources_of(pair: Pair, rule: Rule, learner: Learner) -> list[Source]:
-    """Lookup, the draft where there is one, and what the target has said where checking that costs next to nothing."""
+    """Lookup, and the draft; without one what the target has said, where checking costs next to nothing."""
     pair.lookup.counts, pair.lookahead.counts = learner.copies, learner.said
     sources: list[Source] = [pair.lookup]
-    if pair.costs.known and pair.costs.at(2) < CHEAP * pair.costs.at(1):
-        sources.append(pair.lookahead)
     if pair.draft is not None:
         sequence = pair.draft.context.sequence()
         pair.draft.context.abort_on(pair.target.context.flag)
         n_vocab, ends = pair.target.context.n_vocab, pair.target.vocab.eog
         sources.append(DraftModel(sequence, rule, n_vocab, ends, learner.margins(rule), pair.draft_costs))
+    elif pair.costs.known and pair.costs.at(2) < CHEAP * pair.costs.at(1):
+        sources.append(pair.lookahead)  # beside a draft model it only gets in the way
     return sources
 
 

@@ -91,6 +91,7 @@ class Strictness:
             found = self._find(progress, flag) if little else (1, most_tried(target))
             self._little = found[0] == found[1]
         finally:
+            target.context.sequence().clear()  # also where it was stopped: what is left would be taken for a chat
             if not self._little:
                 self._use_exact(False)
         if not self._little:

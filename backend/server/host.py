@@ -40,8 +40,8 @@ class Host:
         self._ended: deque[str] = deque(maxlen=_REMEMBERED)
         self._register = threading.Lock()
         """Over the three above: jobs end on their threads, and the loader queues one of its own."""
-        self._settling: Job | None = None
-        """The one that finds out about exact texts while nobody asks for anything."""
+        self._settling = ""
+        """The job that finds out about exact texts while nobody asks for anything."""
         self._ready = asyncio.Event()
         self._engine = JobThread("engine", self._done, self._begin)
         self._loader = JobThread("loader", self._done)
@@ -83,20 +83,17 @@ class Host:
             self._settle()
             self._improve_draft(0.0)
 
-        self._make_way()
-        return self._submit(self._engine, job, load)
+        return self._making_way(self._submit(self._engine, job, load))
 
     def unload(self) -> Job:
         """Free the models."""
-        self._make_way()
-        return self._submit(self._engine, None, self._work.unload)
+        return self._making_way(self._submit(self._engine, None, self._work.unload))
 
     def set_draft(self, request: DraftRequest, job: str | None) -> Job:
         """Swap the draft while the target stays; emits LoadProgress."""
 
         def measure_later() -> None:
             self._submit(self._engine, None, self._work.measure)
-            self._settle()
 
         def swap(j: Job) -> None:
             self._copier.cancel_all()
@@ -104,6 +101,7 @@ class Host:
             try:
                 self._work.swap_draft(request, j, measure_later)
             finally:  # also of the draft that stays; after a rest, as drafts are swapped to be judged one by one too
+                self._settle()
                 self._improve_draft(REST)
 
         return self._submit(self._loader, job, swap)
@@ -115,22 +113,21 @@ class Host:
             EngineError: ``busy`` when too many requests wait already.
         """
         self._refuse_if_busy()
-        self._make_way()
-        return self._submit(self._engine, job, lambda j: self._work.reply(request, j))
+        return self._making_way(self._submit(self._engine, job, lambda j: self._work.reply(request, j)))
 
     def compare(self, request: ReplyRequest, job: str | None) -> Job:
         """Both ways; emits (side, ReplyEvent) and at the end a Comparison. Raises as :meth:`reply`."""
         self._refuse_if_busy()
-        self._make_way()
-        return self._submit(self._engine, job, lambda j: self._work.compare(request, j))
+        return self._making_way(self._submit(self._engine, job, lambda j: self._work.compare(request, j)))
 
     def judge(
         self, messages: tuple[Message, ...], ids: tuple[int, ...], template_kwargs: dict[str, Any], job: str | None
     ) -> Job:
         """What the draft would have guessed of a reply; emits one Judged. Raises as :meth:`reply`."""
         self._refuse_if_busy()
-        self._make_way()
-        return self._submit(self._engine, job, lambda j: self._work.judge(messages, ids, template_kwargs, j))
+        return self._making_way(
+            self._submit(self._engine, job, lambda j: self._work.judge(messages, ids, template_kwargs, j))
+        )
 
     def count(self, messages: tuple[Message, ...], template_kwargs: dict[str, Any]) -> Job:
         """Prompt tokens; emits one (tokens, n_ctx)."""
@@ -196,22 +193,26 @@ class Host:
                 self._submit(self._copier, None, lambda job: self._work.improve_draft(rest, job))
 
     def _settle(self) -> None:
+        self._settling = f"settle-{uuid4().hex}"  # known before it is queued: who comes between can stop it
         with suppress(EngineError):  # the worker is ending
-            self._settling = self._submit(self._engine, None, self._work.settle)
+            self._submit(self._engine, self._settling, self._work.settle)
 
     def _stop_settling(self) -> None:
-        if self._settling is not None:
-            self.release(self._settling)
+        job, self._settling = self._settling, ""
+        if job:
+            self.cancel(job)
 
-    def _make_way(self) -> None:
+    def _making_way(self, job: Job) -> Job:
         """A request of a person comes first: what is made or tried of a draft's copy ends, and begins anew after it.
 
-        What is looked for in the target's passes ends for good: from now on its memory is of use.
+        What is looked for in the target's passes ends for good: from now on its memory is of use. Called once the
+        request is queued, so that nothing can slip in before it.
         """
         self._stop_settling()
         if not self._copier.idle:
             self._copier.cancel_all()
             self._improve_draft(REST)
+        return job
 
     def _refuse_if_busy(self) -> None:
         if self._engine.waiting >= MAX_QUEUED:

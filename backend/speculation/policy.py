@@ -111,7 +111,7 @@ class Policy:
         if self.blocked:
             return Plan(None, 0, reason=self.blocked)
         wanted = [s for s in sources if settings.source in ("auto", "lookup+draft") or s.name == settings.source]
-        if settings.length != "auto":  # whoever fixes the length means the draft, or copies
+        if settings.source != "auto" or settings.length != "auto":  # whoever says more means the draft, or copies
             wanted = [s for s in wanted if s.name != "lookahead"]
         if not wanted:
             return Plan(None, 0, reason="no draft model is loaded")

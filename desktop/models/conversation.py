@@ -76,6 +76,11 @@ class Conversation(QObject):
         return self._replying.message is not None
 
     @property
+    def job(self) -> str:
+        """The running reply's, as the engine knows it."""
+        return self._replying.job
+
+    @property
     def target(self) -> ModelInfo | None:
         """The model that answers now."""
         return self._replying.state.target
@@ -256,26 +261,22 @@ class Conversation(QObject):
         self.chats_changed.emit()
 
     def _rewrite(self, message: Message, text: str) -> None:
-        if self.chat is None or message.id not in (ids := [m.id for m in self.messages]):
-            return  # another chat or branch is on screen by now
-        upto = self.messages[: ids.index(message.id)]
-        request = asking.request(upto, self.chat_settings, text)
+        upto = self._upto(message.chat, message.id)
+        if upto is None or self.chat is None:
+            return
+        request = asking.request(upto[:-1], self.chat_settings, text)
         turn = self._store.add_turn(self.chat, message.parent, text, **self._made_with(request))
         self.chat, asked, reply = turn.result()
-        self.messages = [*upto, asked, reply]
+        self.messages = [*upto[:-1], asked, reply]
         self.opened.emit(self.messages[:-1])
         self.appended.emit(reply)
         self._replying.begin(reply, request)
         self.chats_changed.emit()
 
     def _answer(self, chat: int, asked: int) -> None:
-        if not self._shows(chat):
-            self._open(chat)
-            if not self._shows(chat):
-                return
-        if asked not in [m.id for m in self.messages]:
-            self._turn_to(chat, asked)
-        upto = self.messages[: [m.id for m in self.messages].index(asked) + 1]
+        upto = self._upto(chat, asked)
+        if upto is None:
+            return
         request = asking.request(upto, self.chat_settings)
         made_with = self._made_with(request)
         reply = self._store.add_message(chat, asked, "assistant", "", "streaming", **made_with).result()
@@ -283,6 +284,16 @@ class Conversation(QObject):
         self.opened.emit(upto)
         self.appended.emit(reply)
         self._replying.begin(reply, request)
+
+    def _upto(self, chat: int, message: int) -> list[Message] | None:
+        """The branch up to and with a message, which is on screen then; None = the chat is gone."""
+        if not self._shows(chat):
+            self._open(chat)
+            if not self._shows(chat):
+                return None
+        if message not in [m.id for m in self.messages]:
+            self._turn_to(chat, message)
+        return self.messages[: [m.id for m in self.messages].index(message) + 1]
 
     def _made_with(self, request: ReplyRequest) -> dict[str, Any]:
         """What a reply's row says of how it is made, before its first word: no model while another is on its way."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -36,19 +37,15 @@ def pack(tokens: Sequence[TokenRecord]) -> dict[str, Any] | None:
 
 def pieces(content: str, kept: dict[str, Any] | None) -> list[Piece]:
     """The text in pieces; none where what is kept is not of this text (it was changed, or is damaged)."""
-    raw, at, out, half = content.encode("utf-8", "replace"), 0, [], b""
+    raw = content.encode("utf-8", "replace")
     if not kept or not _whole(kept) or sum(kept["bytes"]) != len(raw):
         return []
+    out: list[Piece] = []
+    decoder, at = codecs.getincrementaldecoder("utf-8")(), 0
     for n, letter, number in zip(kept["bytes"], kept["origins"], kept["rounds"], strict=True):
-        half += raw[at : at + n]
-        at += n
-        try:
-            text = half.decode("utf-8")
-        except UnicodeDecodeError:
-            continue
-        if text:
+        if text := decoder.decode(raw[at : at + n]):
             out.append(Piece(text, _ORIGINS[letter], number))
-        half = b""
+        at += n
     return out
 
 
@@ -57,4 +54,4 @@ def _whole(kept: dict[str, Any]) -> bool:
     if not isinstance(sizes, list) or not isinstance(letters, str) or not isinstance(rounds, list):
         return False
     numbers = all(type(n) is int and n >= 0 for n in (*sizes, *rounds))
-    return numbers and len(sizes) == len(letters) == len(rounds) and set(letters) <= set(_ORIGINS)
+    return numbers and len(sizes) == len(letters) == len(rounds) <= MOST and set(letters) <= set(_ORIGINS)

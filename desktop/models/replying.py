@@ -69,6 +69,11 @@ class Replying(QObject):
         """The reply as it is so far; None when none is being made."""
         return self._running.message if self._running is not None else None
 
+    @property
+    def job(self) -> str:
+        """The engine's name of what is being made; empty when nothing is."""
+        return self._running.job if self._running is not None else ""
+
     def begin(self, reply: Message, request: ReplyRequest) -> None:
         """Ask for ``reply``, whose row is on disk."""
         self._running = _Running("", reply)

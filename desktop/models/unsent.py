@@ -1,72 +1,98 @@
-"""What is written and not sent: kept for each chat and for the new page, also over the end of the program."""
+"""What is written and not sent: kept for each chat, for the new page, and for messages that are being written anew.
+
+It outlives the program. What the disk refuses is written again with the next change, and at the end.
+"""
 
 from __future__ import annotations
 
 import logging
 from concurrent.futures import Future
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from desktop.models.conversation import Conversation
 from desktop.store import Store, StoreError
 from desktop.widgets.composer import Composer
+from desktop.widgets.message_view import MessageView
 
 log = logging.getLogger(__name__)
 
+_NEW = 0
+"""The page on which a chat begins. Chats have their ids, messages that are being written anew theirs below zero."""
+
 
 class Unsent(QObject):
-    """Binds the message box to what is kept: read when another chat is shown, written when the writing pauses."""
+    """Binds message box and messages to what is kept: read when a chat is shown, written when the writing pauses."""
 
-    def __init__(self, composer: Composer, conversation: Conversation, store: Store) -> None:
+    _refused = Signal(int)
+
+    def __init__(self, composer: Composer, messages: MessageView, conversation: Conversation, store: Store) -> None:
         super().__init__(composer)
-        self._composer, self._conversation, self._store = composer, conversation, store
-        self._chat: int | None = None
-        self._texts: dict[int | None, str] = {}
-        """By chat; what the disk refused, or has not written yet, is here all the same."""
+        self._composer, self._messages = composer, messages
+        self._conversation, self._store = conversation, store
+        self._place = _NEW
+        self._texts: dict[int, str] = {}
+        """Newer than what is on disk, where both are."""
+        self._unwritten: set[int] = set()
         composer.counting.connect(lambda _: self.keep())
+        messages.rewriting.connect(lambda message, text: self._write(-message, text))
         conversation.opened.connect(lambda _: self._show())
+        self._refused.connect(lambda place: self._unwritten.add(place))
         self._read()
 
     def keep(self) -> None:
-        """Write what is in the box now, if it has changed."""
-        text = self._composer.text
-        if text != self._texts[self._chat]:
-            self._write(self._chat, text)
+        """Write what is in the box now if it has changed, and what the disk has refused before."""
+        again, self._unwritten = self._unwritten, set()
+        if self._composer.text != self._texts.get(self._place, ""):
+            self._texts[self._place] = self._composer.text
+            again.add(self._place)
+        for place in again:
+            self._put(place)
+
+    def finish(self) -> None:
+        """The program ends: keep what has not paused yet, too."""
+        for widget in self._messages.widgets:
+            widget.keep_rewriting()
+        self.keep()
 
     def sent(self) -> None:
         """The box was emptied by sending, which may have begun a chat."""
-        if self._texts[self._chat]:
-            self._write(self._chat, "")
-        self._chat = self._here()
-        self._texts[self._chat] = ""
+        self._write(self._place, "")
+        self._place = self._here()
+        self._texts[self._place] = ""
 
-    def _here(self) -> int | None:
-        return self._conversation.chat.id if self._conversation.chat is not None else None
+    def _here(self) -> int:
+        return self._conversation.chat.id if self._conversation.chat is not None else _NEW
 
     def _show(self) -> None:
-        if self._here() != self._chat:
+        if self._here() != self._place:
             self.keep()
             self._read()
+        for message in self._conversation.messages:
+            if text := self._texts.get(-message.id, ""):
+                self._messages.rewrite(message.id, text)
 
     def _read(self) -> None:
-        self._chat = self._here()
-        if self._chat not in self._texts:
-            self._texts[self._chat] = self._stored(self._chat)
-        self._composer.set_text(self._texts[self._chat])
-
-    def _stored(self, chat: int | None) -> str:
+        self._place = self._here()
         try:
-            return self._store.unsent(chat)
+            stored = self._store.unsent(self._place)
         except StoreError as error:
             log.warning("what was not sent could not be read: %s", error)
-            return ""
+            stored = {}
+        self._texts = stored | self._texts
+        self._composer.replace_text(self._texts.get(self._place, ""))
 
-    def _write(self, chat: int | None, text: str) -> None:
-        self._texts[chat] = text
-        self._store.keep_unsent(chat, text).add_done_callback(_noted)
+    def _write(self, place: int, text: str) -> None:
+        if not text and not self._texts.get(place):
+            return
+        self._texts[place] = text
+        self._put(place)
 
+    def _put(self, place: int) -> None:
+        self._store.keep_unsent(place, self._texts[place]).add_done_callback(lambda done: self._written(place, done))
 
-def _noted(done: Future[None]) -> None:
-    """It is in the box still; a disk that refuses is said where something would be lost."""
-    if (error := done.exception()) is not None:
-        log.warning("what was not sent could not be kept: %s", error)
+    def _written(self, place: int, done: Future[None]) -> None:
+        """On the writing thread. It is on screen still; a disk that refuses is said where something would be lost."""
+        if (error := done.exception()) is not None:
+            log.warning("what was not sent could not be kept: %s", error)
+            self._refused.emit(place)

@@ -19,8 +19,9 @@ from desktop.store.schema import StoreError
 
 FORMAT = "tandem-chats"
 _VERSION = 1
-_LARGEST = 500_000_000
+_LARGEST = 100_000_000
 """Bytes of a file that is brought in."""
+_DEEPEST = 40
 _Time = Field(default=0.0, ge=0.0, le=3e10, allow_inf_nan=False)
 
 
@@ -40,6 +41,24 @@ class _Comparison(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True)
     generation_ratio: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     request_ratio: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
+class _Round(BaseModel):
+    """A round, as the window reads it."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    round: int = 0
+    pos: int = 0
+    source: str | None = None
+    proposed: list[int] = []
+    targets: list[int] = []
+    accepted: int = 0
+    outcome: str = ""
+    emitted: int = 0
+    draft_ms: float = 0.0
+    verify_ms: float = 0.0
+    host_ms: float = 0.0
+    reason: str = ""
 
 
 class _Tokens(BaseModel):
@@ -69,7 +88,7 @@ class OneMessage(BaseModel):
     draft: str | None = None
     settings: _Recipe = _Recipe()
     timings: dict[str, Any] | None = None
-    rounds: list[dict[str, Any]] = []
+    rounds: list[_Round] = []
     tokens: _Tokens | None = None
     finish: str | None = None
     note: str = ""
@@ -121,12 +140,14 @@ def read(path: Path) -> list[OneChat]:
     """
     try:
         if path.stat().st_size > _LARGEST:
-            raise StoreError("foreign", f"{path.name} is larger than half a gigabyte: no file of chats is.")
+            raise StoreError("foreign", f"{path.name} is larger than 100 MB. Export fewer chats to one file.")
         raw = json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise StoreError("foreign", f"{path.name} could not be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one
         raise StoreError("foreign", f"{path.name} is no file of chats: it is not JSON ({error}).") from error
+    if not _tame(raw):
+        raise StoreError("foreign", f"{path.name} is no file of chats: it holds numbers or depths that no chat has.")
     if isinstance(raw, dict) and raw.get("format") == FORMAT and raw.get("version") not in range(_VERSION + 1):
         raise StoreError("foreign", f"{path.name} was written by another version of Tandem. Update Tandem.")
     try:
@@ -144,7 +165,8 @@ def read(path: Path) -> list[OneChat]:
 def record(message: OneMessage, chat: int, parent: int | None) -> Message:
     """As the store takes it, under the number that the message it answers has there."""
     values = {name: getattr(message, name) for name in OneMessage.model_fields}
-    values |= {"id": 0, "chat": chat, "parent": parent, "rounds": tuple(message.rounds)}
+    values |= {"id": 0, "chat": chat, "parent": parent}
+    values["rounds"] = tuple(one.model_dump(exclude_unset=True) for one in message.rounds)
     values["settings"] = message.settings.model_dump(exclude_unset=True)
     if message.comparison is not None:
         values["comparison"] = message.comparison.model_dump(exclude_unset=True)
@@ -154,6 +176,20 @@ def record(message: OneMessage, chat: int, parent: int | None) -> Message:
     if message.state == "streaming":
         values["state"] = "stopped"
     return Message(**values)
+
+
+def _tame(raw: Any) -> bool:
+    """Whether all numbers are ones that can be stored and shown, and nothing lies deeper than a chat has levels."""
+    level, depth = [raw], 0
+    while level:
+        depth += 1
+        for value in level:
+            if isinstance(value, int | float) and not -(2**63) <= value < 2**63:  # infinities and no-numbers too
+                return False
+        lists = [value for value in level if isinstance(value, list)]
+        lists += [list(value.values()) for value in level if isinstance(value, dict)]
+        level = [value for values in lists for value in values]
+    return depth <= _DEEPEST
 
 
 def _check(path: Path, number: int, chat: OneChat) -> None:

@@ -25,6 +25,7 @@ class Reader:
         self.path = path
         self._reader = connect(path, timeout=timeout)
         self._reader.execute("PRAGMA query_only = ON")
+        self._reader.create_function("folded", 1, _folded, deterministic=True)  # SQLite's own knows ASCII only
         self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
 
     def close(self) -> None:
@@ -79,13 +80,22 @@ class Reader:
             message = int(rows[0]["id"])
         return message
 
-    def unsent(self, chat: int | None) -> str:
-        """The text in the message box of a chat, or of the page on which one begins."""
-        rows = self._read("SELECT text FROM unsent WHERE chat = ?", [chat or 0])
-        return str(rows[0]["text"]) if rows else ""
+    def unsent(self, chat: int) -> dict[int, str]:
+        """What was written in a chat and not sent, by place.
+
+        Args:
+            chat: its id; 0 = the page on which one begins. That is the place of the message box, and minus its id that
+                of a message that is being written anew.
+        """
+        own = "SELECT * FROM unsent WHERE place = ? OR -place IN (SELECT id FROM messages WHERE chat = ?)"
+        return {int(row["place"]): str(row["text"]) for row in self._read(own, [chat, chat])}
 
     def _read(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
         try:
             return self._reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise explain(error, self.path, reading=True) from error
+
+
+def _folded(text: object) -> str:
+    return str(text).casefold()

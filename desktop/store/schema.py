@@ -51,7 +51,7 @@ _V2 = """
 ALTER TABLE chats ADD COLUMN pinned REAL;
 ALTER TABLE messages ADD COLUMN tokens TEXT;
 CREATE TABLE unsent (
-    chat INTEGER PRIMARY KEY,
+    place INTEGER PRIMARY KEY,
     text TEXT NOT NULL
 );
 CREATE VIRTUAL TABLE message_text USING fts5(content, content='messages', content_rowid='id', tokenize='trigram');

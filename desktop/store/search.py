@@ -17,8 +17,6 @@ from desktop.store.rows import chat_of
 Read = Callable[[str, Sequence[Any]], list[sqlite3.Row]]
 
 _INDEXED = 3
-_MOST = 500
-"""Messages looked at, the latest first: nobody reads more."""
 _BEFORE, _AFTER = 24, 120
 """Letters of a message shown around a word."""
 
@@ -36,49 +34,45 @@ class Hit:
 
 
 def search(read: Read, text: str) -> list[Hit]:
-    """Chats with these words that are not deleted, the latest first."""
+    """Chats with these words that are not deleted, the latest first.
+
+    Args:
+        read: runs a query on a connection that knows ``folded`` (see ``Reader``).
+        text: the words.
+    """
     words = text.split()
     if not words:
         return []
-    found: dict[int, Hit] = {}
-    for row in _messages(read, words):
-        hit = found.get(row["chat"])
-        if hit is None:
-            found[row["chat"]] = Hit(chat_of(row), int(row["message"]), _around(str(row["content"]), words), 0)
-        else:
-            found[row["chat"]] = Hit(hit.chat, hit.message, hit.text, hit.more + 1)
-    for row in _titles(read, words):
-        found.setdefault(row["id"], Hit(chat_of(row), None, "", 0))
-    return sorted(found.values(), key=lambda hit: (-hit.chat.updated, -hit.chat.id))
+    hits = [
+        Hit(chat_of(row), int(row["message"]), _around(str(row["content"]), words), int(row["n"]) - 1)
+        for row in _messages(read, words)
+    ]
+    seen = {hit.chat.id for hit in hits}
+    hits += [Hit(chat_of(row), None, "", 0) for row in _titles(read, words) if row["id"] not in seen]
+    return sorted(hits, key=lambda hit: (-hit.chat.updated, -hit.chat.id))
 
 
 def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
+    """Each chat with its latest message that holds all words, and how many do."""
     indexed = [word for word in words if len(word) >= _INDEXED]
-    short = [word for word in words if len(word) < _INDEXED]
-    where, values = ["chats.deleted IS NULL"], []
-    source, number = "messages", "messages.id"
+    short = [word.casefold() for word in words if len(word) < _INDEXED]
+    source, where = "messages m", ["chats.deleted IS NULL", *["instr(folded(m.content), ?)"] * len(short)]
+    values = short
     if indexed:
-        source, number = "message_text JOIN messages ON messages.id = message_text.rowid", "message_text.rowid"
-        where.append("message_text MATCH ?")
-        values.append(" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed))
-    for word in short:
-        where.append("messages.content LIKE ? ESCAPE '\\'")
-        values.append(_like(word))
+        source = "message_text JOIN messages m ON m.id = message_text.rowid"
+        where = ["message_text MATCH ?", *where]
+        values = [" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed), *short]
     return read(
-        f"SELECT chats.*, messages.id AS message, messages.chat AS chat, messages.content AS content FROM {source} "
-        f"JOIN chats ON chats.id = messages.chat WHERE {' AND '.join(where)} ORDER BY {number} DESC LIMIT {_MOST}",
+        # beside one max() SQLite gives the other columns of the row that has it
+        f"SELECT chats.*, max(m.id) AS message, m.content AS content, count(*) AS n FROM {source} "
+        f"JOIN chats ON chats.id = m.chat WHERE {' AND '.join(where)} GROUP BY chats.id",
         values,
     )
 
 
 def _titles(read: Read, words: list[str]) -> list[sqlite3.Row]:
-    all_words = " AND ".join("title LIKE ? ESCAPE '\\'" for _ in words)
-    return read(f"SELECT * FROM chats WHERE deleted IS NULL AND {all_words}", [_like(word) for word in words])
-
-
-def _like(word: str) -> str:
-    escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
+    all_words = " AND ".join("instr(folded(title), ?)" for _ in words)
+    return read(f"SELECT * FROM chats WHERE deleted IS NULL AND {all_words}", [word.casefold() for word in words])
 
 
 def _around(content: str, words: list[str]) -> str:

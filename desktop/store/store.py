@@ -36,7 +36,7 @@ class Store(Reader):
         db, gone = self._open(path, migrations, timeout)
         self._writer = Writer(db, path)
         if gone:  # pieces of what was deleted stay in the index until it is merged
-            self._run("INSERT INTO message_text (message_text) VALUES ('optimize')")
+            self._merge()
         super().__init__(path, timeout)
 
     @staticmethod
@@ -52,7 +52,8 @@ class Store(Reader):
             with db:  # probe that it can be written, and settle what an earlier run left unfinished
                 db.execute("BEGIN IMMEDIATE")
                 gone = db.execute("DELETE FROM chats WHERE deleted IS NOT NULL").rowcount
-                db.execute("DELETE FROM unsent WHERE chat != 0 AND chat NOT IN (SELECT id FROM chats)")
+                db.execute("DELETE FROM unsent WHERE place > 0 AND place NOT IN (SELECT id FROM chats)")
+                db.execute("DELETE FROM unsent WHERE place < 0 AND -place NOT IN (SELECT id FROM messages)")
                 db.execute("UPDATE messages SET state = 'stopped' WHERE state = 'streaming'")
         except (sqlite3.Error, OSError, StoreError) as error:
             if db is not None:
@@ -66,6 +67,23 @@ class Store(Reader):
         self._writer.close()
         super().close()
 
+    def _merge(self, pages: int = -64) -> None:
+        """The search index in one piece, some pages at a time: other writing goes between.
+
+        Begun with a negative number, and gone on with until hardly a row changes, as the manual of FTS5 has it.
+        """
+
+        def step(db: sqlite3.Connection) -> bool:
+            before = db.total_changes
+            db.execute("INSERT INTO message_text (message_text, rank) VALUES ('merge', ?)", (pages,))
+            return db.total_changes - before >= 2
+
+        def go_on(done: Future[bool]) -> None:
+            if done.exception() is None and done.result():
+                self._merge(abs(pages))
+
+        self._writer.submit(step).add_done_callback(go_on)
+
     def another_reader(self) -> Reader:
         """For another thread."""
         return Reader(self.path)
@@ -76,9 +94,9 @@ class Store(Reader):
         """A new chat."""
         return self._writer.submit(lambda db: insert_chat(db, title, settings))
 
-    def add_whole(self, chats: Sequence[OneChat]) -> Future[list[int]]:
-        """Chats from a file, all of them or none; their ids here."""
-        return self._writer.submit(lambda db: [insert_whole(db, chat) for chat in chats])
+    def add_whole(self, chat: OneChat) -> Future[int]:
+        """A chat from a file; its id here."""
+        return self._writer.submit(lambda db: insert_whole(db, chat))
 
     def rename_chat(self, chat: int, title: str) -> Future[None]:
         """A new title; the chat keeps its place."""
@@ -140,11 +158,11 @@ class Store(Reader):
 
     # -- what was written and not sent ----------------------------------------------------------------------------
 
-    def keep_unsent(self, chat: int | None, text: str) -> Future[None]:
-        """Keep it until it is sent or changed."""
+    def keep_unsent(self, place: int, text: str) -> Future[None]:
+        """Keep it until it is sent or changed; ``place`` as :meth:`unsent` gives them."""
         if not text:
-            return self._run("DELETE FROM unsent WHERE chat = ?", chat or 0)
-        return self._run("INSERT OR REPLACE INTO unsent (chat, text) VALUES (?, ?)", chat or 0, clean(text))
+            return self._run("DELETE FROM unsent WHERE place = ?", place)
+        return self._run("INSERT OR REPLACE INTO unsent (place, text) VALUES (?, ?)", place, clean(text))
 
     # -- plumbing -------------------------------------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ class Actions(QObject):
     def _edit_last(self) -> None:
         own = [m for m in self._window.conversation.messages if m.role == "user"]
         if own and self._window.stack.currentWidget() is self._window.page:
-            self._window.page.messages.rewrite(own[-1])
+            self._window.page.messages.rewrite(own[-1].id)
 
     def _menu(self) -> QMenu:
         window = self._window

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,8 +18,10 @@ from desktop.words import Notice
 if TYPE_CHECKING:
     from desktop.views.main_window import MainWindow
 
-_KINDS = "Markdown, to read (*.md);;Tandem's own, with everything (*.json)"
-_OWN = "Tandem's chats (*.json)"
+log = logging.getLogger(__name__)
+
+_READABLE = "Markdown, to be read (*.md)"
+_OWN = "Tandem's chats, with everything (*.json)"
 
 
 class Exchange(QObject):
@@ -40,9 +43,13 @@ class Exchange(QObject):
 
     def export(self, chat: Chat) -> None:
         """One chat, as Markdown or with everything."""
-        name, _ = QFileDialog.getSaveFileName(self._window, "Export chat", f"{_file_name(chat.title)}.md", _KINDS)
+        proposed = f"{_file_name(chat.title)}.md"
+        name, kind = QFileDialog.getSaveFileName(self._window, "Export chat", proposed, f"{_READABLE};;{_OWN}")
         if name:
-            self.export_to(Path(name), [chat])
+            path = Path(name)
+            if path.suffix.lower() not in (".md", ".json"):
+                path = path.with_name(f"{path.name}{'.json' if kind == _OWN else '.md'}")
+            self.export_to(path, [chat], readable=path.suffix.lower() == ".md")
 
     def export_all(self) -> None:
         """All chats, with everything."""
@@ -56,27 +63,23 @@ class Exchange(QObject):
         if name:
             self.import_from(Path(name))
 
-    def export_to(self, path: Path, chats: list[Chat] | None) -> None:
-        """Write the file, whole or not at all. None = all chats; Markdown (by the name's end) takes the first only."""
-        store = self._window.store
-        self._beside(lambda: _write(store, path, chats, self._author), f"Exported to {path}.", "The export failed")
+    def export_to(self, path: Path, chats: list[Chat] | None, *, readable: bool = False) -> None:
+        """Write the file, whole or not at all: chats (None = all) with everything, or the first one to be read."""
+        store, author = self._window.store, self._author if readable else None
+        self._beside(lambda: _write(store, path, chats, author), f"Exported to {path}.", "The export failed")
 
     def import_from(self, path: Path) -> None:
         """Bring the file's chats in beside those that are here."""
         store = self._window.store
-
-        def work() -> int:
-            return len(store.add_whole(read(path)).result())
-
-        self._beside(work, "", "Nothing was imported")
+        self._beside(lambda: _import(store, path), "", "Nothing was imported")
 
     def _beside(self, work: Callable[[], int], good: str, bad: str) -> None:
         def run() -> None:
             try:
                 n = work()
-            except (StoreError, OSError) as error:
-                text = error.message if isinstance(error, StoreError) else f"{error.strerror}: {error.filename}."
-                notice = Notice(bad, text, ("log",))
+            except Exception as error:  # a thread's top: nothing may end without a word
+                log.warning("%s", bad, exc_info=error)
+                notice = Notice(bad, _why(error), ("log",))
                 self._done.emit(lambda: self._window.page.notice.show_notice(notice))
             else:
                 self._done.emit(lambda: self._say(good or f"{n} {'chat was' if n == 1 else 'chats were'} imported."))
@@ -88,11 +91,12 @@ class Exchange(QObject):
         self._window.conversation.chats_changed.emit()
 
 
-def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[[Message], str]) -> int:
+def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[[Message], str] | None) -> int:
+    """Markdown where an author is given."""
     reader = store.another_reader()
     try:
         chosen = reader.chats() if chats is None else chats
-        if path.suffix.lower() == ".md":
+        if author is not None:
             text = to_markdown(chosen[0], reader.branch(chosen[0].id), author)
         else:
             text = to_json((chat, reader.messages(chat.id)) for chat in chosen)
@@ -100,12 +104,33 @@ def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[
         reader.close()
     half = path.with_name(f".{path.name}.part")
     try:
-        half.write_text(text, "utf-8")
+        half.write_text(text, "utf-8", errors="replace")  # half a letter may stand in settings
         half.replace(path)
-    except OSError:
+    except BaseException:
         half.unlink(missing_ok=True)
         raise
     return len(chosen)
+
+
+def _import(store: Store, path: Path) -> int:
+    """Chat by chat, so that other writing goes between; when one fails, those before it go again."""
+    made: list[int] = []
+    try:
+        for chat in read(path):
+            made.append(store.add_whole(chat).result())
+    except BaseException:
+        for number in made:
+            store.delete_chat(number).result()
+        raise
+    return len(made)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, StoreError):
+        return error.message
+    if isinstance(error, OSError):
+        return f"{error.strerror}: {error.filename}."
+    return f"Tandem hit a fault of its own: {error!r}. The log has the details."
 
 
 def _file_name(title: str) -> str:

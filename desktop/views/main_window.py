@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.origins = Origins(self.page.messages, bridge, settings)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
-        self.unsent = Unsent(self.page.composer, conversation, store)
+        self.unsent = Unsent(self.page.composer, self.page.messages, conversation, store)
         self.page.submitted.connect(self.unsent.sent)
         self._parts = (
             StatusLine(self.status, engine, conversation, comparing),
@@ -284,7 +284,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.conversation.stop()
-        self.unsent.keep()
+        self.unsent.finish()
         self.habits.keep()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)

@@ -6,7 +6,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from backend.errors import EngineError
 from desktop.bridge import EngineBridge
 from desktop.settings import SettingsFile
 from desktop.store import Message
@@ -23,11 +22,11 @@ class Origins(QObject):
     def __init__(self, messages: MessageView, bridge: EngineBridge, settings: SettingsFile) -> None:
         super().__init__(messages)
         self._messages, self._bridge, self._settings = messages, bridge, settings
-        self._asked: dict[str, tuple[int, dict[str, Any], str | None, list[int]]] = {}
+        self._asked: tuple[str, int, dict[str, Any], str | None, list[int]] | None = None
+        """The last question: its job, and what it was about."""
         messages.round_picked.connect(self._picked)
         messages.show_origins(settings.now.origins)
         bridge.pieces.connect(self._answered)
-        bridge.failed.connect(self._failed)
 
     def toggle(self) -> None:
         """The other way round, now and in all chats."""
@@ -35,6 +34,7 @@ class Origins(QObject):
         self._messages.show_origins(self._settings.now.origins)
 
     def _picked(self, message: Message, number: int) -> None:
+        self._asked = None
         record = next((r for r in message.rounds if r.get("round") == number), None)
         if record is None or (number == 0 and not record.get("proposed")):
             self._messages.show_round(message.id, _GONE if record is None else _FIRST, [])
@@ -42,14 +42,12 @@ class Origins(QObject):
         self._messages.show_round(message.id, round_title(record), round_rows(record, {}))
         ids = sorted({*(record.get("proposed") or ()), *(record.get("targets") or ())})
         if ids:
-            self._asked[self._bridge.ask_pieces(ids)] = (message.id, record, message.tokenizer, ids)
+            self._asked = (self._bridge.ask_pieces(ids), message.id, record, message.tokenizer, ids)
 
     def _answered(self, job: str, answer: tuple[str, list[str]]) -> None:
-        if job in self._asked:
-            message, record, tokenizer, ids = self._asked.pop(job)
-            if answer[0] == tokenizer:  # else another model is loaded by now: the numbers stay
-                rows = round_rows(record, dict(zip(ids, answer[1], strict=False)))
-                self._messages.show_round(message, round_title(record), rows)
-
-    def _failed(self, job: str, _error: EngineError) -> None:
-        self._asked.pop(job, None)
+        if self._asked is None or self._asked[0] != job:
+            return
+        _, message, record, tokenizer, ids = self._asked
+        if answer[0] == tokenizer:  # else another model is loaded by now: the numbers stay
+            rows = round_rows(record, dict(zip(ids, answer[1], strict=False)))
+            self._messages.show_round(message, round_title(record), rows)

@@ -136,7 +136,7 @@ class Panel(QScrollArea):
         self._timings = timings
         self._soon()
 
-    def _on_rounds(self, _job: str, records: tuple[RoundRecord, ...]) -> None:
-        if self._conversation.running:
+    def _on_rounds(self, job: str, records: tuple[RoundRecord, ...]) -> None:
+        if job == self._conversation.job:  # not a comparison's
             self._rounds = [*self._rounds, *(dump(record) for record in records)][-ROUNDS_KEPT:]
             self._soon()

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 
 from desktop.models.attempt import attempt
 from desktop.models.chats import CHAT, HIT, ChatList
+from desktop.models.finder import Finder
 from desktop.store import Chat, Hit, Store
 from desktop.theme.icons import IconButton
 from desktop.theme.tokens import tokens_now
@@ -94,6 +95,10 @@ class Sidebar(QFrame):
         layout.addWidget(self.list, 1)
         layout.addWidget(self.settings, 0, Qt.AlignmentFlag.AlignLeft)
         self._current: int | None = None
+        self._to_first = False
+        self.finder = Finder(store, self)
+        self.finder.found.connect(self._found)
+        self.finder.noticed.connect(self.noticed)
 
     def start_search(self) -> None:
         """Open the search field, or close it."""
@@ -151,18 +156,26 @@ class Sidebar(QFrame):
     def _read(self) -> None:
         words = self.search.text().strip()
         if words:
-            self.model.set_hits(self._store.search(words))
+            self.finder.ask(words)
         else:
             self.model.set_chats(self._store.chats())
-        self.mark(self._current)
+            self.mark(self._current)
 
-    def _to_hits(self) -> None:
-        """The keyboard goes to the first of what was found."""
-        self._pause.stop()
-        self.refresh()
-        if self.model.rowCount() > 1:
+    def _found(self, words: str, hits: list[Hit]) -> None:
+        if words != self.search.text().strip():
+            return
+        self.model.set_hits(hits)
+        self.mark(self._current)
+        if self._to_first and hits:
             self.list.setCurrentIndex(self.model.index(1))
             self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._to_first = False
+
+    def _to_hits(self) -> None:
+        """The keyboard goes to the first of what is found."""
+        self._pause.stop()
+        self._to_first = True
+        self.refresh()
 
     def _open(self, index: QModelIndex) -> None:
         chat, hit = index.data(CHAT), index.data(HIT)

@@ -78,6 +78,11 @@ class Composer(QFrame):
         cursor.insertText(text)
         self.edit.setTextCursor(cursor)
 
+    def replace_text(self, text: str) -> None:
+        """Another chat's: nothing of this one comes back with the text field's undo."""
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(QTextCursor.MoveOperation.End)
+
     def set_running(self, running: bool) -> None:
         """While a reply runs the button stops it; writing goes on."""
         self._running = running

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
@@ -15,6 +15,7 @@ from desktop.store import Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
+from desktop.widgets.marks import mark
 from desktop.widgets.origins import OriginsView
 from desktop.widgets.rewrite import Rewrite
 from desktop.widgets.tips import plain
@@ -31,6 +32,8 @@ class MessageWidget(QFrame):
     compare = Signal(object)
     sibling = Signal(object, int)
     rewritten = Signal(object, str)
+    rewriting = Signal(int, str)
+    """See ``MessageView``."""
     """A person's message and another text for it."""
     round_picked = Signal(object, int)
     """A reply, and one of its rounds."""
@@ -55,7 +58,7 @@ class MessageWidget(QFrame):
         self._layout.setSpacing(6)
         self._rewrite: Rewrite | None = None
         self._origins: OriginsView | None = None
-        self._by_token, self._legend = False, True
+        self._by_token = self._legend = False
         if message.role == "user":
             self._build_user(place)
         else:
@@ -102,6 +105,13 @@ class MessageWidget(QFrame):
         if self.message.role == "assistant":
             self._show_tokens()
 
+    def mark(self, words: Sequence[str]) -> tuple[QWidget, QRect] | None:
+        """Mark words in what is shown of the text; the first place."""
+        if self._origins is not None and not self._origins.isHidden():
+            rect = mark(self._origins.text, words)
+            return (self._origins.text, rect) if rect is not None else None
+        return self.blocks.mark(words)
+
     def show_legend(self, on: bool) -> None:
         """Whether what the marks mean stands below this reply."""
         self._legend = on
@@ -143,16 +153,18 @@ class MessageWidget(QFrame):
             return
         super().keyPressEvent(event)
 
-    def rewrite(self) -> None:
-        """Let a person write their message anew, in its place."""
+    def rewrite(self, text: str = "") -> None:
+        """Let a person write their message anew, in its place; ``text`` = how far they had come."""
         if self._rewrite is None:
-            self._rewrite = rewrite = Rewrite(self.message.content)
-            rewrite.sent.connect(lambda text: self.rewritten.emit(self.message, text))
+            self._rewrite = rewrite = Rewrite(text or self.message.content)
+            rewrite.sent.connect(lambda new: self.rewritten.emit(self.message, new))
             rewrite.left.connect(self.leave)
+            rewrite.paused.connect(lambda new: self.rewriting.emit(self.message.id, new))
             self._inner.addWidget(rewrite)
             self.blocks.hide()
             self._tools.hide()
-        self._rewrite.begin()
+        if not text:
+            self._rewrite.begin()
 
     def leave(self) -> None:
         """The message as it was."""
@@ -161,9 +173,15 @@ class MessageWidget(QFrame):
             self._rewrite.hide()
             self._rewrite.deleteLater()
             self._rewrite = None
+            self.rewriting.emit(self.message.id, "")
             self.blocks.show()
             self._tools.show()
             self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def keep_rewriting(self) -> None:
+        """Tell how far it has come, now."""
+        if self._rewrite is not None:
+            self.rewriting.emit(self.message.id, self._rewrite.edit.toPlainText())
 
     def _build_user(self, place: tuple[int, int]) -> None:
         bubble = QFrame()
@@ -182,7 +200,7 @@ class MessageWidget(QFrame):
         if place[1] > 1:
             self._build_siblings(tools, place, "version")
         edit = IconButton("pencil", "Edit message")
-        edit.clicked.connect(self.rewrite)
+        edit.clicked.connect(lambda: self.rewrite())
         self._copy = IconButton("copy", "Copy message")
         self._copy.clicked.connect(self.copy)
         for button in (edit, self._copy):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from desktop.store import Message
 from desktop.theme.icons import IconButton
-from desktop.widgets.blocks import BlockView
 from desktop.widgets.message import RING, MessageWidget
 
 COLUMN_EM = 46
@@ -28,6 +27,8 @@ class MessageView(QScrollArea):
     sibling = Signal(object, int)
     rewritten = Signal(object, str)
     round_picked = Signal(object, int)
+    rewriting = Signal(int, str)
+    """A person's message that is being written anew, and how far that has come; "" = it is no more."""
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -41,7 +42,7 @@ class MessageView(QScrollArea):
         self._earlier: list[Message] = []
         self._widgets: dict[int, MessageWidget] = {}
         self._following = True
-        self._marked: BlockView | None = None
+        self._marked: MessageWidget | None = None
         self._origins = False
         self._more = QPushButton("Show earlier messages")
         self._more.clicked.connect(self._show_earlier)
@@ -82,7 +83,6 @@ class MessageView(QScrollArea):
 
     def show_messages(self, messages: list[Message]) -> None:
         """Show another branch or chat, from its end."""
-        self._marked = None
         self._remove(self.widgets)
         self._earlier, shown = messages[:-FIRST_SHOWN], messages[-FIRST_SHOWN:]
         self._more.setVisible(bool(self._earlier))
@@ -116,15 +116,15 @@ class MessageView(QScrollArea):
         self._following = False
         if self._marked is not None:
             self._marked.mark([])
-        self._marked = widget.blocks
-        place = widget.blocks.mark(words.split())
+        self._marked = widget
+        widget.mark(words.split())
         for wait in (0, 80):  # once more when texts that were never shown before have their height
-            QTimer.singleShot(wait, widget, lambda: self._bring(widget, place))
+            QTimer.singleShot(wait, widget, lambda: self._bring(widget, words.split()))
 
-    def _bring(self, widget: MessageWidget, place: tuple[QWidget, QRect] | None) -> None:
-        """Into view, once it has its height."""
+    def _bring(self, widget: MessageWidget, words: Sequence[str]) -> None:
+        """The words into view."""
         widget.setFocus(Qt.FocusReason.OtherFocusReason)
-        if place is None:
+        if (place := widget.mark(words)) is None:
             self.ensureWidgetVisible(widget)
             return
         inner, rect = place
@@ -142,11 +142,12 @@ class MessageView(QScrollArea):
         if (widget := self._widgets.get(message)) is not None:
             widget.show_round(title, rows)
 
-    def rewrite(self, message: Message) -> None:
-        """Let a person write one of their messages anew."""
-        if (widget := self._widgets.get(message.id)) is not None:
-            widget.rewrite()
-            self.ensureWidgetVisible(widget)
+    def rewrite(self, message: int, text: str = "") -> None:
+        """Let a person write one of their messages anew, or go on with that."""
+        if (widget := self._widgets.get(message)) is not None:
+            widget.rewrite(text)
+            if not text:
+                self.ensureWidgetVisible(widget)
 
     def set_waiting(self, text: str) -> None:
         """What the last reply is doing before its first word."""
@@ -166,6 +167,7 @@ class MessageView(QScrollArea):
         widget.sibling.connect(self.sibling)
         widget.rewritten.connect(self.rewritten)
         widget.round_picked.connect(self.round_picked)
+        widget.rewriting.connect(self.rewriting)
         widget.show_origins(self._origins)
         widget.step.connect(self._step)
         self._widgets[message.id] = widget
@@ -183,6 +185,8 @@ class MessageView(QScrollArea):
 
     def _remove(self, widgets: list[MessageWidget]) -> None:
         for widget in widgets:
+            if widget is self._marked:
+                self._marked = None
             del self._widgets[widget.message.id]
             self._list.removeWidget(widget)
             widget.hide()

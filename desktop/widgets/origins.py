@@ -54,6 +54,8 @@ class TokenText(Prose):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName("Text of the message, token by token")
+        flags = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        self.setTextInteractionFlags(flags)
         self._pieces: list[Piece] = []
         self._ends: list[int] = []
 
@@ -99,7 +101,9 @@ class TokenText(Prose):
             self.picked.emit(piece.round)
 
     def _at(self, point: QPoint) -> Piece | None:
-        return self._index(self.cursorForPosition(point).position())
+        cursor = self.cursorForPosition(point)
+        before = self.cursorRect(cursor).left() > point.x() and cursor.position() > 0  # it is the nearest gap's
+        return self._index(cursor.position() - before)
 
     def _index(self, position: int) -> Piece | None:
         at = bisect_right(self._ends, position)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -16,6 +16,8 @@ class Rewrite(QWidget):
 
     sent = Signal(str)
     left = Signal()
+    paused = Signal(str)
+    """What is written, whenever the writing pauses."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,6 +26,8 @@ class Rewrite(QWidget):
         self.edit.setPlainText(text)
         self.edit.entered.connect(self._send)
         self.edit.textChanged.connect(self._refresh)
+        self._pause = QTimer(self, singleShot=True, interval=300)
+        self._pause.timeout.connect(lambda: self.paused.emit(self.edit.toPlainText()))
         self.edit.installEventFilter(self)
         words = QLabel(_WORDS)
         words.setObjectName("subtle")
@@ -66,4 +70,5 @@ class Rewrite(QWidget):
             self.sent.emit(self.edit.toPlainText())
 
     def _refresh(self) -> None:
+        self._pause.start()
         self.send.setEnabled(bool(self.edit.toPlainText().strip()))

@@ -115,11 +115,12 @@ def test_where_it_cannot_be_or_would_take_long_nobody_looks(
         assert not is_exact(both)
 
 
-def test_a_search_that_is_stopped_decides_nothing(smollm2: Path, learnt: Learnt) -> None:
+@pytest.mark.parametrize("phase_stopped", ["measure", "exact"])
+def test_a_search_that_is_stopped_decides_nothing(smollm2: Path, learnt: Learnt, phase_stopped: str) -> None:
     flag = CancelFlag()
 
     def stop(phase: str, _fraction: float) -> None:
-        if phase == "exact":
+        if phase == phase_stopped:
             flag.set()
 
     both = Pair(load(smollm2, strict=None, n_ctx=1024), learnt=learnt)
@@ -129,6 +130,7 @@ def test_a_search_that_is_stopped_decides_nothing(smollm2: Path, learnt: Learnt)
             both.settle(stop, flag)
         assert caught.value.code is ErrorCode.CANCELLED
         assert not is_exact(both)
+        assert both.target.context.sequence().length == 0, "what is left would be taken for a chat"
     finally:
         both.close()
     with undecided(smollm2, learnt) as again:

@@ -25,8 +25,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Generator[None, object, object]:
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """What a test's windows leave is collected here, as by ``desktop.garbage``, and not by a thread that allocates."""
+    if HERE not in item.path.parents:  # it is asked of every test
+        return (yield)
     gc.disable()
     try:
         return (yield)

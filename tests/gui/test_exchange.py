@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.models.chats import CHAT
 from desktop.start import Desktop
+from desktop.store.exchange import OneChat
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -72,6 +74,38 @@ def test_what_cannot_be_read_or_written_is_said(chat: Desktop, qtbot: QtBot, tmp
     chat.window.exchange.export_to(tmp_path / "nowhere" / "x.json", None)
     qtbot.waitUntil(lambda: "The export failed" in notice.text)
     (tmp_path / "taken.md").mkdir()
-    chat.window.exchange.export_to(tmp_path / "taken.md", chat.store.chats())
+    chat.window.exchange.export_to(tmp_path / "taken.md", chat.store.chats(), readable=True)
     qtbot.waitUntil(lambda: "taken.md" in notice.text)
     assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_file_that_fails_half_way_leaves_nothing(
+    chat: Desktop, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "all.json"
+    chat.window.exchange.export_to(path, chat.store.chats() * 2)
+    said(chat, qtbot, "Exported to")
+    add, added = chat.store.add_whole, 0
+
+    def failing(one: OneChat) -> Future[int]:
+        nonlocal added
+        added += 1
+        if added == 2:
+            raise ValueError("in the middle")
+        return add(one)
+
+    monkeypatch.setattr(chat.store, "add_whole", failing)
+    chat.window.exchange.import_from(path)
+    qtbot.waitUntil(lambda: "in the middle" in chat.window.page.notice.text)
+    assert len(chat.store.chats()) == 1
+
+
+@pytest.mark.parametrize(("name", "kind", "made"), [("a", "Markdown, to be read (*.md)", "a.md"), ("b", "", "b.md")])
+def test_a_name_without_an_end_gets_the_chosen_kinds(
+    chat: Desktop, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str, made: str
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / name), kind))
+    side = chat.window.sidebar
+    side.exported.emit(side.model.index(1).data(CHAT))
+    said(chat, qtbot, made)
+    assert (tmp_path / made).read_text("utf-8").startswith("# ")

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.models.chats import CHAT
 from desktop.start import Desktop
+from tests.gui.faults import unwritable
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -60,6 +61,7 @@ def test_words_are_found_and_shown_in_place(chats: Desktop, engine: ScriptedEngi
     window.open_chat(chats.store.search("cake")[0].chat.id)
     look_for(chats, qtbot, "ABOUT lighthouse")
     qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(window.sidebar.list.hasFocus)
     assert titles(chats)[0] == "3 found"
     assert titles(chats)[1] == "Tell me of the sea"
     assert window.sidebar.list.hasFocus()
@@ -71,6 +73,7 @@ def test_words_are_found_and_shown_in_place(chats: Desktop, engine: ScriptedEngi
     qtbot.waitUntil(lambda: window.page.messages._widgets[hidden.id].hasFocus())
     look_for(chats, qtbot, "trains")
     qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Down)
+    qtbot.waitUntil(window.sidebar.list.hasFocus)
     window.sidebar.list.activated.emit(window.sidebar.list.currentIndex())
     assert marked(chats, chats.conversation.messages[-1].id) == ["trains"]
 
@@ -89,6 +92,7 @@ def test_a_place_far_up_comes_into_view(desktop: Desktop, engine: ScriptedEngine
     desktop.window.new_chat()
     look_for(desktop, qtbot, "needle")
     qtbot.keyClick(desktop.window.sidebar.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(desktop.window.sidebar.list.hasFocus)
     desktop.window.sidebar.list.activated.emit(desktop.window.sidebar.list.currentIndex())
     view = desktop.window.page.messages
 
@@ -156,6 +160,34 @@ def test_what_was_not_sent_waits_in_its_chat(
     finished(chats, qtbot)
 
 
+def test_words_are_marked_in_tokens_too(chats: Desktop, qtbot: QtBot) -> None:
+    chats.window.actions_.by_id["origins"].trigger()
+    reply = chats.conversation.messages[-1]
+    chats.conversation.find(reply.chat, reply.id, "lighthouses")
+    origins = chats.window.page.messages._widgets[reply.id]._origins
+    assert origins is not None
+    qtbot.waitUntil(lambda: bool(origins.text.extraSelections()))
+    chats.window.actions_.by_id["origins"].trigger()
+
+
+def test_what_the_disk_refused_is_written_later(desktop: Desktop, qtbot: QtBot) -> None:
+    composer = desktop.window.page.composer
+    with unwritable(desktop.store):
+        qtbot.keyClicks(composer.edit, "kept")
+        qtbot.waitUntil(lambda: bool(desktop.window.unsent._unwritten))
+    desktop.window.unsent.keep()
+    desktop.store.flush()
+    assert desktop.store.unsent(0) == {0: "kept"}
+
+
+def test_another_chats_text_does_not_come_back_with_undo(chats: Desktop, qtbot: QtBot) -> None:
+    composer = chats.window.page.composer
+    qtbot.keyClicks(composer.edit, "for the third")
+    chats.window.new_chat()
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert composer.text == ""
+
+
 def test_what_was_not_sent_is_there_at_the_next_start(desktop: Desktop, make_desktop: object, qtbot: QtBot) -> None:
     qtbot.keyClicks(desktop.window.page.composer.edit, "half a thought")
     desktop.window.close()
@@ -166,4 +198,4 @@ def test_what_was_not_sent_is_there_at_the_next_start(desktop: Desktop, make_des
 
 def test_a_crash_costs_what_was_typed_no_more_than_a_moment(desktop: Desktop, qtbot: QtBot) -> None:
     qtbot.keyClicks(desktop.window.page.composer.edit, "half a thought")
-    qtbot.waitUntil(lambda: desktop.store.unsent(None) == "half a thought")
+    qtbot.waitUntil(lambda: desktop.store.unsent(0) == {0: "half a thought"})

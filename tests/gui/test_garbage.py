@@ -24,6 +24,7 @@ class Cycle:
 def ended(qapp: object) -> Iterator[list[int]]:
     """The thread on which a cycle ended, once it has."""
     gc.enable()
+    gc.collect()  # the count begins anew
     on: list[int] = []
     garbage = Garbage()
     weakref.finalize(Cycle(), lambda: on.append(threading.get_ident()))
@@ -43,6 +44,7 @@ def test_a_thread_that_allocates_collects_nothing(ended: list[int], qtbot: QtBot
 def test_without_it_the_thread_collects() -> None:
     """The fault itself: this is what would touch a window from another thread."""
     gc.enable()
+    gc.collect()  # the count begins anew
     on: list[int] = []
     weakref.finalize(Cycle(), lambda: on.append(threading.get_ident()))
     thread = threading.Thread(target=lambda: [Cycle() for _ in range(20_000)])

@@ -38,9 +38,11 @@ def pick(widget: MessageWidget, at: int, qtbot: QtBot) -> None:
     """With the keyboard: the caret there, and Enter."""
     assert widget._origins is not None
     text = widget._origins.text
-    cursor = QTextCursor(text.document())
-    cursor.setPosition(at)
-    text.setTextCursor(cursor)
+    text.setFocus()
+    qtbot.keyClick(text, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    for _ in range(at):
+        qtbot.keyClick(text, Qt.Key.Key_Right)
+    assert text.textCursor().position() == at
     qtbot.keyClick(text, Qt.Key.Key_Return)
 
 

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
 from desktop.widgets.message import MessageWidget
-from tests.gui.person import finished, send
+from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine
 
 
@@ -111,6 +111,39 @@ def test_esc_there_does_not_stop_the_reply(chat: Desktop, engine: ScriptedEngine
     assert widget._rewrite is not None, "what was written stays"
     chat.conversation.stop()
     finished(chat, qtbot)
+
+
+def test_a_version_that_is_not_sent_yet_is_kept(chat: Desktop, make_desktop: MakeDesktop, qtbot: QtBot) -> None:
+    """Over another chat and over the end of the program; nothing of it stays once it was left."""
+    widget = own(chat, 0)
+    widget.rewrite()
+    assert widget._rewrite is not None
+    qtbot.keyClicks(widget._rewrite.edit, ", said anew")
+    here = chat.conversation.chat
+    assert here is not None
+    qtbot.waitUntil(lambda: list(chat.store.unsent(here.id).values()) == ["one, said anew"])
+    chat.window.new_chat()
+    chat.window.open_chat(here.id)
+    assert own(chat, 0)._rewrite is not None
+    qtbot.keyClicks(own(chat, 0)._rewrite.edit, "!")  # type: ignore[union-attr]
+    chat.window.close()
+    chat.close()
+    again = make_desktop(ScriptedEngine("Short answer."))
+    again.window.open_chat(here.id)
+    rewrite = own(again, 0)._rewrite
+    assert rewrite is not None
+    assert sorted(rewrite.edit.toPlainText()) == sorted("one, said anew!")
+    own(again, 0).leave()
+    again.store.flush()
+    assert again.store.unsent(here.id) == {}
+
+
+def test_sending_it_later_goes_back_to_its_chat(chat: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    first = chat.conversation.messages[0]
+    chat.window.new_chat()
+    chat.conversation.rewrite(first, "one, again")
+    finished(chat, qtbot)
+    assert shown(chat) == ["one, again"]
 
 
 def test_nothing_is_not_sent(chat: Desktop, qtbot: QtBot) -> None:

@@ -2,8 +2,8 @@
 
 A pass over a draft says what follows each of its tokens, also after the first that does not stand: such guesses cost
 nothing and often come true a little later (Fu et al., arXiv 2402.02057; Luo et al., arXiv 2408.08696 keep them by
-token, as is done here). No second model, no earlier text to copy from; so it is of use where checking a token costs
-next to nothing, and only there it is asked (:data:`CHEAP`).
+token, as is done here). No second model, no earlier text to copy from: it serves where there is no draft model and
+checking a token costs next to nothing (:data:`CHEAP`).
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 
 from desktop.store import Store
 from desktop.store.schema import MIGRATIONS
+from desktop.store.search import search
 
 
 @pytest.fixture
@@ -132,15 +133,35 @@ def test_chats_from_before_are_found(path: Path) -> None:
     store.close()
 
 
-def test_ten_thousand_chats_are_searched_through_the_index(store: Store) -> None:
-    """No clock: SQLite says how it would look."""
-    plan = store._read(
-        "EXPLAIN QUERY PLAN SELECT messages.id FROM message_text JOIN messages ON messages.id = message_text.rowid "
-        "JOIN chats ON chats.id = messages.chat WHERE chats.deleted IS NULL AND message_text MATCH ? "
-        "ORDER BY message_text.rowid DESC LIMIT 500",
-        ['"word"'],
-    )
-    steps = " ".join(str(row["detail"]) for row in plan)
+def test_a_common_word_hides_no_chat(store: Store) -> None:
+    first = chat(store, "one", "the word")
+    talk = store.add_chat("two").result()
+    store._writer.submit(
+        lambda db: db.executemany(
+            "INSERT INTO messages (chat, role, content, created, state) VALUES (?, 'user', 'the word', 1, 'complete')",
+            [(talk.id,)] * 1000,
+        )
+    ).result()
+    assert sorted((hit.chat.id, hit.more) for hit in store.search("word")) == [(first, 0), (talk.id, 999)]
+
+
+def test_titles_and_short_words_in_any_case(store: Store) -> None:
+    title = chat(store, "Привет, мир", "x")
+    short = chat(store, "z", "Да и нет")
+    assert found(store, "привет") == [title]
+    assert found(store, "да") == [short]
+
+
+def test_words_are_looked_up_in_the_index(store: Store) -> None:
+    """No clock: SQLite says how it looks, for the very query that is run."""
+    asked: list[tuple[str, list[object]]] = []
+
+    def read(sql: str, values: list[object]) -> list[sqlite3.Row]:
+        asked.append((sql, values))
+        return store._read(sql, values)
+
+    search(read, "word")  # type: ignore[arg-type]
+    sql, values = next(one for one in asked if "message_text" in one[0])
+    steps = " ".join(str(row["detail"]) for row in store._read(f"EXPLAIN QUERY PLAN {sql}", values))
     assert "VIRTUAL TABLE INDEX" in steps
-    assert "SCAN messages" not in steps
-    assert "TEMP B-TREE" not in steps
+    assert "SCAN m" not in steps.replace("SCAN message_text", "")

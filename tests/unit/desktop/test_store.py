@@ -110,15 +110,18 @@ def test_pinned_chats_come_first(store: Store) -> None:
 
 def test_what_was_not_sent_is_kept_for_each_chat(store: Store, path: Path) -> None:
     chat = store.add_chat("one").result()
+    message = store.add_message(chat.id, None, "user", "hi").result()
     store.keep_unsent(chat.id, "for one").result()
-    store.keep_unsent(None, "for a new one \ud800").result()
-    assert (store.unsent(chat.id), store.unsent(None), store.unsent(99)) == ("for one", "for a new one ?", "")
-    store.keep_unsent(None, "").result()
+    store.keep_unsent(-message.id, "hi again").result()
+    store.keep_unsent(0, "for a new one \ud800").result()
+    assert store.unsent(chat.id) == {chat.id: "for one", -message.id: "hi again"}
+    assert (store.unsent(0), store.unsent(99)) == ({0: "for a new one ?"}, {})
+    store.keep_unsent(0, "").result()
     store.delete_chat(chat.id).result()
-    assert store.unsent(chat.id) == "for one", "undo brings it back"
+    assert store.unsent(chat.id)[chat.id] == "for one", "undo brings it back"
     store.close()
     again = Store(path)
-    assert (again.unsent(chat.id), again.unsent(None)) == ("", "")
+    assert (again.unsent(chat.id), again.unsent(0)) == ({}, {})
     again.close()
 
 

@@ -36,6 +36,8 @@ class Conversation(QObject):
 
     opened = Signal(object)
     """list[Message]: show these instead of what is shown."""
+    rewrote = Signal(int)
+    """A message of which another version was sent."""
     found = Signal(int, str)
     """A message that is shown now, and words in it."""
     appended = Signal(object)
@@ -269,6 +271,7 @@ class Conversation(QObject):
         self.chat, asked, reply = turn.result()
         self.messages = [*upto[:-1], asked, reply]
         self.opened.emit(self.messages[:-1])
+        self.rewrote.emit(message.id)
         self.appended.emit(reply)
         self._replying.begin(reply, request)
         self.chats_changed.emit()

@@ -37,6 +37,7 @@ class Unsent(QObject):
         composer.counting.connect(lambda _: self.keep())
         messages.rewriting.connect(lambda message, text: self._write(-message, text))
         conversation.opened.connect(lambda _: self._show())
+        conversation.rewrote.connect(lambda message: self._write(-message, ""))
         self._refused.connect(lambda place: self._unwritten.add(place))
         self._read()
 

@@ -185,6 +185,7 @@ class MessageView(QScrollArea):
 
     def _remove(self, widgets: list[MessageWidget]) -> None:
         for widget in widgets:
+            widget.keep_rewriting()
             if widget is self._marked:
                 self._marked = None
             del self._widgets[widget.message.id]

@@ -59,6 +59,8 @@ def test_another_version_is_another_branch(chat: Desktop, engine: ScriptedEngine
     finished(chat, qtbot)
     assert asked(engine) == shown(chat) == ["one and a half"]
     assert chat.conversation.messages[-1].state == "complete"
+    chat.store.flush()
+    assert chat.store.unsent(chat.conversation.messages[0].chat) == {}, "it was sent"
     first = own(chat, 0)
     qtbot.mouseClick(button(first, "Earlier version"), Qt.MouseButton.LeftButton)
     assert shown(chat) == ["one", "two"]
@@ -122,6 +124,7 @@ def test_a_version_that_is_not_sent_yet_is_kept(chat: Desktop, make_desktop: Mak
     here = chat.conversation.chat
     assert here is not None
     qtbot.waitUntil(lambda: list(chat.store.unsent(here.id).values()) == ["one, said anew"])
+    qtbot.keyClicks(widget._rewrite.edit, "?")  # and away, before the writing pauses
     chat.window.new_chat()
     chat.window.open_chat(here.id)
     assert own(chat, 0)._rewrite is not None
@@ -132,7 +135,7 @@ def test_a_version_that_is_not_sent_yet_is_kept(chat: Desktop, make_desktop: Mak
     again.window.open_chat(here.id)
     rewrite = own(again, 0)._rewrite
     assert rewrite is not None
-    assert sorted(rewrite.edit.toPlainText()) == sorted("one, said anew!")
+    assert sorted(rewrite.edit.toPlainText()) == sorted("one, said anew?!")
     own(again, 0).leave()
     again.store.flush()
     assert again.store.unsent(here.id) == {}

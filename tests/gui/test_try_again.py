@@ -33,8 +33,10 @@ def test_a_reply_that_failed_in_another_chat_is_made_there(
     finished(desktop, qtbot)
     assert [m.content for m in desktop.conversation.messages] == ["two", LONG]
     assert [m.content for m in desktop.store.branch(one)] == ["one", LONG]
-    assert desktop.window.page.composer.text == "Half a thou"
     assert desktop.conversation.place(desktop.conversation.messages[-1]) == (2, 2)
+    assert desktop.window.page.composer.text == ""
+    desktop.window.open_chat(one)
+    assert desktop.window.page.composer.text == "Half a thou", "it waits where it was written"
 
 
 def test_a_cancelled_load_or_download_is_not_what_is_tried_again(

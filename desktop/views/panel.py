@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from backend.protocol import RoundRecord, Timings
@@ -114,6 +114,11 @@ class Panel(QScrollArea):
     def showEvent(self, event: Any) -> None:
         super().showEvent(event)
         self._soon()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_timer"):
+            self._soon()  # lines and bars have colours of their own
 
     def _look(self) -> None:
         """The last reply that is whole, unless one is being written."""

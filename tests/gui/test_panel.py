@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from backend.protocol import Speculation
 from desktop.start import Desktop
+from desktop.theme.tokens import tokens_now
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -92,9 +93,11 @@ def test_its_colours_are_the_themes(desktop: Desktop, qtbot: QtBot) -> None:
     toggle(desktop)
     panel = desktop.window.panel
     assert panel is not None
-    inks = []
+    inks: list[str] = []
     for theme in ("light", "dark"):
         desktop.theme.choose(theme)
+        accent = tokens_now().accent.name()
+        qtbot.waitUntil(lambda accent=accent: panel.rate._line.opts["pen"].color().name() == accent)
         inks.append(panel.rate.plot.getAxis("left").textPen().color().name())
     assert inks[0] != inks[1]
 

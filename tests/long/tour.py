@@ -122,6 +122,8 @@ class Tour:
         self.picture("panel")
         bar = window.panel.verticalScrollBar()  # type: ignore[union-attr]
         bar.setValue(bar.maximum())
+        self.desktop.theme.choose("dark")
+        self.settle(1)
         self.dark("panel-dark")
         window.actions_.by_id["panel"].trigger()
         window.actions_.by_id["origins"].trigger()
@@ -137,6 +139,7 @@ class Tour:
         side.start_search()
         side.search.setText("hash map")
         side._to_hits()
+        self.until(side.list.hasFocus)
         side.list.activated.emit(side.list.currentIndex())
         self.settle(0.5)
         self.picture("found")

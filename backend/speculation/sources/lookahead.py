@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 
 from backend.speculation.calibration import BucketCounts
 from backend.speculation.contracts import GoOn, Proposal, Rows
+from backend.speculation.sources.free import FreeSource
 
 CHEAP = 1.2
 """Checking one token must cost less than this of a plain pass: about a fifth of the guesses hold."""
@@ -20,7 +21,10 @@ HORIZON = 8
 
 
 class SaidCounts(BucketCounts):
-    """Acceptance by what is known: what followed the last token, or the last two. Prior from replaying 48 replies."""
+    """Acceptance by what is known: what followed the last token, or the last two.
+
+    Of the prior, 0.18 comes from replaying replies; the rest is guessed low, so that it is tried where it costs little.
+    """
 
     edges = (2,)
     first = (0.18, 0.45)
@@ -30,7 +34,7 @@ class SaidCounts(BucketCounts):
         super().__init__(positions=HORIZON)
 
 
-class Lookahead:
+class Lookahead(FreeSource):
     """Drafts from what the target has said before.
 
     Args:
@@ -39,7 +43,6 @@ class Lookahead:
     """
 
     name = "lookahead"
-    may_follow = False
 
     def __init__(self, counts: SaidCounts, ends: Collection[int]) -> None:
         self.counts = counts
@@ -58,24 +61,6 @@ class Lookahead:
             self._after, self._text = {}, []
         self._position = 0
         self._extend(history, len(history))
-
-    def truncate(self, n: int) -> None:
-        """Nothing to do: what was said, was said."""
-
-    def unseen(self, history: Sequence[int]) -> int:
-        """Always 0: following the history is free."""
-        return 0
-
-    def cost(self, k: int, unseen: int) -> float:
-        """Nothing that could be measured."""
-        return 0.0
-
-    def read(self, history: Sequence[int], end: int) -> int:
-        """Nothing is ever unseen."""
-        return 0
-
-    def follow(self, history: Sequence[int]) -> None:
-        """Nothing to do: every guess is scored anyway."""
 
     def expect(self, history: Sequence[int], k: int) -> list[float]:
         """See :class:`Source`."""

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 from backend.speculation.calibration import BucketCounts
 from backend.speculation.contracts import GoOn, Proposal, Rows
+from backend.speculation.sources.free import FreeSource
 
 _CANDIDATES = 8
 _LONGEST = 32
@@ -18,7 +19,7 @@ HORIZON = 16
 """Most tokens of one copy."""
 
 
-class Lookup:
+class Lookup(FreeSource):
     """Drafts from the conversation itself.
 
     Args:
@@ -40,11 +41,6 @@ class Lookup:
         self._found: tuple[int, int, int] | None = None
         """History length, where the copy would begin, and its bucket (-1 = there is no match)."""
 
-    @property
-    def may_follow(self) -> bool:
-        """Every copy is scored anyway."""
-        return False
-
     def begin(self, history: Sequence[int]) -> None:
         """Index ``history``; an index over a prefix of it is kept and extended."""
         self.counts.new_text()
@@ -53,24 +49,6 @@ class Lookup:
             self._pairs, self._indexed = {}, []
         self._open, self._found = [], None
         self._extend(history)
-
-    def truncate(self, n: int) -> None:
-        """Nothing to do: only emitted tokens are ever indexed."""
-
-    def unseen(self, history: Sequence[int]) -> int:
-        """Always 0: the index follows the history for free."""
-        return 0
-
-    def cost(self, k: int, unseen: int) -> float:
-        """Copying costs nothing that could be measured."""
-        return 0.0
-
-    def read(self, history: Sequence[int], end: int) -> int:
-        """Nothing is ever unseen."""
-        return 0
-
-    def follow(self, history: Sequence[int]) -> None:
-        """Nothing to do: see :attr:`may_follow`."""
 
     def expect(self, history: Sequence[int], k: int) -> list[float]:
         """See :class:`Source`."""

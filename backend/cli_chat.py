@@ -30,14 +30,15 @@ class Settings:
     max_tokens: int | None = None
     system: str = ""
 
-    def request(self, history: list[Message]) -> ReplyRequest:
-        """The request for a reply to ``history``, the system prompt put before it."""
+    def request(self, history: list[Message], *, go_on: bool = False) -> ReplyRequest:
+        """The request for a reply to ``history``, or for more of the last one; the system prompt is put before it."""
         system = (Message(role="system", content=self.system),) if self.system else ()
         return ReplyRequest(
             messages=(*system, *history),
             sampling=self.sampling,
             max_tokens=self.max_tokens,
             speculation=self.speculation,
+            continue_final_message=go_on,
         )
 
     def with_speculation(self, enabled: bool) -> Settings:

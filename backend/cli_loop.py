@@ -15,11 +15,13 @@ from backend.library.library import Library
 from backend.protocol import Finished, LoadRequest, Message, State
 from backend.text import check_typed, harmless
 
+_HALF = "\ufffd"
 _HELP = """\
 /draft ID|lookup|none   another draft, or prompt lookup, or none
 /speculation on|off     from the next reply on
 /seed N|random          the same seed gives the same text, with speculation on or off
                         (but for near-ties; begun with --strict to the bit)
+/continue               go on with the last reply where it ends
 /stats                  where the time of the last reply went
 /new                    forget the conversation
 /quit                   leave (Ctrl-C stops a reply; at the prompt it leaves)"""
@@ -47,11 +49,14 @@ class Loop:
         """What /speculation said last; /draft none switches off without changing it."""
         self._history: list[Message] = []
         self._last: Finished | None = None
+        self._seed_used: int | None = None
+        """The last reply's; None where the engine did not live to tell it."""
         self._lost = False
         self._commands: dict[str, Callable[[str], None]] = {
             "/draft": self._draft,
             "/speculation": self._speculation,
             "/seed": self._seed,
+            "/continue": self._continue,
             "/stats": self._stats,
             "/new": self._new,
             "/help": self._help,
@@ -108,17 +113,58 @@ class Loop:
             print()
             if said:
                 self._history.append(Message(role="assistant", content="".join(said)))
+                self._seed_used = None
             elif error.code is not ErrorCode.WORKER_GONE and not self._lost:
                 self._history = before  # it cannot be answered, and would stand in the way of every other
             raise
+        self._ended(text, end)
+        if text:
+            self._history.append(_reply(text, end))
+        elif end.reason == "cancelled":
+            self._history = before
+
+    def _ended(self, text: str, end: Finished) -> None:
         print()
         _note(status_line(end))
         self._last = end
         if text:
-            ids, tokenizer = end.ids or None, end.tokenizer or None
-            self._history.append(Message(role="assistant", content=text, x_ids=ids, x_tokenizer=tokenizer))
-        elif end.reason == "cancelled":
-            self._history = before
+            self._seed_used = end.seed
+
+    def _continue(self, _rest: str) -> None:
+        if (begun := self._begun()) is None:
+            _note("There is no reply to go on with.")
+            return
+        settings = self._settings if self._seed_used is None else self._settings.with_seed(self._seed_used)
+        said: list[str] = []
+
+        def write(text: str) -> None:
+            said.append(text)
+            show(text)
+
+        try:
+            if self._lost:
+                self._restart()
+            text, end = ask(self._session, settings.request([*self._history[:-1], begun], go_on=True), write)
+        except EngineError:
+            print()
+            if said:
+                self._history[-1] = Message(role="assistant", content=begun.content + "".join(said))
+                self._seed_used = None
+            raise
+        self._ended(text, end)
+        if text:
+            self._history[-1] = _reply(begun.content + text, end)
+        elif end.reason == "stop":
+            _note("The model has nothing to add.")
+
+    def _begun(self) -> Message | None:
+        """The last reply, as it can go on."""
+        last = self._history[-1] if self._history else None
+        if last is None or last.role != "assistant":
+            return None
+        if last.content.endswith(_HALF):  # of a character: it is written anew, after the text before it
+            last = Message(role="assistant", content=last.content.removesuffix(_HALF))
+        return last if last.content else None
 
     def _answered(self, write: Callable[[str], None], said: list[str]) -> tuple[str, Finished]:
         """The reply; an engine that was found dead before its first word is started again, once."""
@@ -205,6 +251,12 @@ class Loop:
 
     def _help(self, _rest: str) -> None:
         _note(_HELP)
+
+
+def _reply(text: str, end: Finished) -> Message:
+    """A reply with its tokens, those that it went on from among them."""
+    ids = (*end.prefix, *end.ids) or None
+    return Message(role="assistant", content=text, x_ids=ids, x_tokenizer=end.tokenizer or None)
 
 
 def _note(text: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from backend.equations import between
 
@@ -134,6 +134,8 @@ class ReplyRequest(_Strict):
     """Benchmarks: never end before max_tokens."""
     learner: Annotated[str, Field(max_length=100)] = ""
     """Benchmarks: who learns from the reply, and from whose experience it is decoded; "" = the person's."""
+    continue_final_message: bool = False
+    """Go on where the last message, a reply's text, ends; what comes is only what is new."""
 
     @field_validator("stop")
     @classmethod
@@ -141,6 +143,17 @@ class ReplyRequest(_Strict):
         if any(s == "" for s in value):
             raise ValueError("a stop string must not be empty")
         return value
+
+    @model_validator(mode="after")
+    def _something_to_go_on_from(self) -> ReplyRequest:
+        last = self.messages[-1] if self.messages else None
+        if self.continue_final_message and (last is None or last.role != "assistant" or not last.content):
+            raise ValueError(
+                "continue_final_message needs the assistant's text, at least a letter, as the last message"
+            )
+        if self.continue_final_message and last is not None and last.reasoning_content:
+            raise ValueError("with continue_final_message the last message's reasoning must be a part of its content")
+        return self
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -302,6 +315,8 @@ class Finished:
     """Why speculation did not run, when it was asked for."""
     reliability: dict[str, tuple[tuple[int, float, int], ...]] = field(default_factory=dict)
     """Per source, by tenths of predicted acceptance: tokens judged, their predictions' sum, how many stood."""
+    prefix: tuple[int, ...] = ()
+    """Token ids of the text that the reply went on from (``continue_final_message``); they end before ``start``."""
 
 
 ReplyEvent = PromptProgress | Delta | Finished

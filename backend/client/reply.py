@@ -56,6 +56,8 @@ def reply_body(request: ReplyRequest, job: str, model: str | None) -> dict[str, 
         body["stop"] = list(request.stop)
     if request.template_kwargs:
         body["chat_template_kwargs"] = request.template_kwargs
+    if request.continue_final_message:
+        body |= {"continue_final_message": True, "add_generation_prompt": False}  # as vLLM wants them
     if model is not None:
         return body | {"model": model}
     if request.speculation is not None:

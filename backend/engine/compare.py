@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from backend.engine.generation import Generation, copy_timings
-from backend.engine.reply import budget_for, prepare, read_prompt
+from backend.engine.reply import budget_for, prepare, prompt_of, read_prompt
 from backend.protocol import (
     Comparison,
     Delta,
@@ -56,7 +56,7 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
     Raises:
         EngineError: CANCELLED, or what a reply raises.
     """
-    prompt = pair.target.template.prompt_tokens(request.messages, request.template_kwargs)
+    prompt, _ = prompt_of(pair, request)
     budget = min(budget_for(pair, prompt, request), request.max_tokens or _DEFAULT_TOKENS)
     wanted = (request.speculation or pair.speculation).model_copy(update={"enabled": True})
     shared = Timings()

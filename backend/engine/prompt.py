@@ -149,7 +149,14 @@ def _tokenize_after(vocab: Vocab, text: str, before: Sequence[int], parse_specia
     """Read a text that follows other tokens, without the space that older SentencePiece models put before a text."""
     if not text:
         return []
-    if not vocab.space_prefix or not before or vocab.is_control(before[-1]):
+    if not before or vocab.is_control(before[-1]):
+        return vocab.tokenize(text, parse_special)
+    return tokenize_bare(vocab, text, parse_special)
+
+
+def tokenize_bare(vocab: Vocab, text: str, parse_special: bool = False) -> list[int]:
+    """Exactly this text: without the space that older SentencePiece models put before a text."""
+    if not vocab.space_prefix:
         return vocab.tokenize(text, parse_special)
     guard = vocab.tokenize(_GUARD, parse_special=False)
     ids = vocab.tokenize(_GUARD + text, parse_special)
@@ -186,10 +193,20 @@ def neutralize(vocab: Vocab, text: str) -> str:
 def own_ids(vocab: Vocab, content: str, ids: Sequence[int] | None, tokenizer: str | None) -> tuple[int, ...] | None:
     """The ids that a reply was made of, if they are of this vocabulary and spell exactly its text.
 
-    Control tokens have no bytes, so ids that hold some would spell the same text: they are not accepted.
+    Bytes that are no character stand in a text as U+FFFD. Control tokens have no bytes, so ids that hold some would
+    spell the same text: they are not accepted.
     """
-    if not ids or tokenizer != vocab.digest or not all(0 <= i < vocab.n_vocab for i in ids):
+    known = _known(vocab, ids, tokenizer)
+    if not known or holds_controls(vocab, ids, tokenizer):
         return None
-    if any(vocab.is_control(i) for i in set(ids)) or vocab.detokenize(ids) != content.encode("utf-8", "replace"):
-        return None
-    return tuple(ids)
+    return tuple(known) if vocab.detokenize(known).decode("utf-8", "replace") == content else None
+
+
+def holds_controls(vocab: Vocab, ids: Sequence[int] | None, tokenizer: str | None) -> bool:
+    """Whether control tokens are among a reply's ids, which its text does not show."""
+    return any(vocab.is_control(i) for i in set(_known(vocab, ids, tokenizer)))
+
+
+def _known(vocab: Vocab, ids: Sequence[int] | None, tokenizer: str | None) -> Sequence[int]:
+    """The ids, if they are of this vocabulary; else none."""
+    return ids if ids and tokenizer == vocab.digest and all(0 <= i < vocab.n_vocab for i in ids) else ()

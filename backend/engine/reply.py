@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backend.engine.context import Rows
@@ -45,7 +46,7 @@ def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEven
         EngineError: CONTEXT_FULL when the prompt does not fit, or whatever ended the reply.
     """
     timings = Timings()
-    prompt = pair.target.template.prompt_tokens(request.messages, request.template_kwargs)
+    prompt, prefix = prompt_of(pair, request)
     budget = budget_for(pair, prompt, request)
     if not request.reuse_cache:
         pair.forget()
@@ -58,7 +59,7 @@ def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEven
         pair.target.context.check_stream()  # a disk that fails stops the draft too, as a person would
         if error.code is not ErrorCode.CANCELLED:
             raise
-        yield Finished("cancelled", timings, 0, len(prompt), (), pair.target.vocab.digest)
+        yield Finished("cancelled", timings, 0, len(prompt), (), pair.target.vocab.digest, prefix=prefix)
         return
     timings.request_ms = 1e3 * (time.perf_counter() - began)
     yield generation.first(rows[-1]) if passenger is None else generation.arrive(rows, passenger)
@@ -73,7 +74,16 @@ def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEven
             yield generation.stop()
     if generation.reason != "cancelled":
         pair.learner(request.learner).ended(generation.timings.predicted_n, generation.reason == "length")
-    yield generation.finished(pair.note(generation))
+    yield replace(generation.finished(pair.note(generation)), prefix=prefix)
+
+
+def prompt_of(pair: Pair, request: ReplyRequest) -> tuple[list[int], tuple[int, ...]]:
+    """What the target reads before it writes, and which tokens at its end are of the text that it goes on from."""
+    template, messages = pair.target.template, request.messages
+    if not request.continue_final_message:
+        return template.prompt_tokens(messages, request.template_kwargs), ()
+    prefix = template.text_tokens(messages[-1])
+    return [*template.prompt_tokens(messages[:-1], request.template_kwargs), *prefix], tuple(prefix)
 
 
 def _may_ride(pair: Pair) -> bool:

@@ -14,7 +14,15 @@ from typing import Any, TypeVar
 
 from jinja2 import Template, TemplateSyntaxError, meta, nodes
 
-from backend.engine.prompt import Turn, find_parts, neutralize, own_ids, tokenize_parts
+from backend.engine.prompt import (
+    Turn,
+    find_parts,
+    holds_controls,
+    neutralize,
+    own_ids,
+    tokenize_bare,
+    tokenize_parts,
+)
 from backend.engine.sandbox import LimitExceededError, Sandbox, TemplateRefusedError, run_limited
 from backend.engine.vocab import Vocab
 from backend.errors import EngineError, ErrorCode
@@ -121,6 +129,26 @@ class ChatTemplate:
                 rendered = self._render(safe, kwargs)
             ids = self._vocab.tokenize(rendered, parse_special=True)
         return self._with_one_bos(ids)
+
+    def text_tokens(self, reply: Message) -> list[int]:
+        """A reply's text as it stands behind the prompt that asked for it, for the reply to go on from there.
+
+        The template has no part in it: what it makes of a finished reply (trimmed, without its thoughts, its turn
+        closed) is not where an unfinished one stands. So every template that can ask for a reply can go on with one.
+
+        Raises:
+            EngineError: BAD_REQUEST for a lone surrogate, or for a reply with control tokens inside: its text does not
+                show them, and without them the model would not be where it was.
+        """
+        encode_text(reply.content)
+        if holds_controls(self._vocab, reply.x_ids, reply.x_tokenizer):
+            raise EngineError(
+                ErrorCode.BAD_REQUEST,
+                "This reply holds marks of the model's own that its text does not show, so it cannot go on from its "
+                "text: ask for another reply.",
+            )
+        ids = own_ids(self._vocab, reply.content, reply.x_ids, reply.x_tokenizer)
+        return list(ids) if ids is not None else tokenize_bare(self._vocab, reply.content)
 
     def _with_one_bos(self, ids: list[int]) -> list[int]:
         bos = self._vocab.bos

@@ -100,6 +100,7 @@ def reply_request(body: dict[str, Any]) -> ReplyRequest:
         "probabilities": _flag(body, "x_probabilities", False),
         "ignore_eos": _flag(body, "x_ignore_eos", False),
         "learner": body.get("x_learner") or "",
+        "continue_final_message": _continues(body),
     }
     if body.get("x_speculation") is not None:
         raw["speculation"] = validate(Speculation, body["x_speculation"], "x_speculation")
@@ -184,6 +185,13 @@ def _sampling(body: dict[str, Any]) -> Sampling:
     if raw.get("seed") == -1:  # llama-server's way to ask for a fresh one
         raw.pop("seed")
     return validate(Sampling, raw)
+
+
+def _continues(body: dict[str, Any]) -> bool:
+    continues = _flag(body, "continue_final_message", False)
+    if continues and _flag(body, "add_generation_prompt", False):
+        bad("continue_final_message and add_generation_prompt exclude each other.", field="add_generation_prompt")
+    return continues
 
 
 def _stop(body: dict[str, Any]) -> tuple[str, ...]:

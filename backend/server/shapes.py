@@ -62,6 +62,7 @@ def finished_fields(event: Finished) -> dict[str, Any]:
         "tokenizer": event.tokenizer,
         "note": event.note,
         "reliability": event.reliability,
+        "prefix": list(event.prefix),
     }
 
 

@@ -33,6 +33,7 @@ def test_a_conversation_with_every_command(conversation: Terminal) -> None:
     for line, answer in [
         ("/help", "/speculation on|off".replace("|", r"\|")),
         ("/stats", "no reply yet"),
+        ("/continue", "no reply to go on with"),
         ("/nosuch", "not a command"),
         ("/seed 7", "Seed 7"),
         ("/seed x", r"\^63"),

@@ -107,3 +107,26 @@ def test_what_is_not_utf8_is_said_and_not_asked(loop: Loop, line: str, capsys: p
     loop._one(line)
     assert "not valid UTF-8" in capsys.readouterr().err
     assert loop._history == []
+
+
+def test_a_reply_goes_on_where_it_was_cut_off(loop: Loop, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the limit or by the engine's end; with the same noise, as if it had never been cut off."""
+    loop._settings = replace(loop._settings, sampling=Sampling(temperature=0), max_tokens=24)
+    loop._one("first")
+    whole = loop._history[-1]
+    loop._one("/new")
+    loop._settings = replace(loop._settings, max_tokens=12)
+    loop._one("first")
+    capsys.readouterr()
+    loop._one("/continue")
+    assert [m.role for m in loop._history] == ["user", "assistant"]
+    assert loop._history[-1] == whole
+    kill_worker(loop)
+    loop._one("/continue")
+    assert loop._lost
+    assert loop._history[-1] == whole, "nothing of it is lost"
+    loop._one("/continue")
+    assert loop._history[-1].content.startswith(whole.content[:-1])
+    loop._one("/new")
+    loop._one("/continue")
+    assert "no reply to go on with" in capsys.readouterr().err

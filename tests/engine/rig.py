@@ -134,7 +134,9 @@ def say(
     return reply
 
 
-def both_ways(both: Pair, prompt: str, flag: CancelFlag | None = None, **more: Any) -> tuple[Comparison, list]:
+def both_ways(
+    both: Pair, prompt: str | Sequence[Message], flag: CancelFlag | None = None, **more: Any
+) -> tuple[Comparison, list]:
     """Compare, and the events before its result."""
     events = list(both.compare(request(prompt, **more), flag or CancelFlag()))
     assert isinstance(events[-1], Comparison)

@@ -14,6 +14,8 @@ from backend.protocol import Speculation
 from backend.server.openai import parse_json, reply_request, take_job_id, wants_stream
 
 HELLO = [{"role": "user", "content": "Hello"}]
+SAID = [*HELLO, {"role": "assistant", "content": "Hi"}]
+THOUGHT = [*HELLO, {"role": "assistant", "content": "Hi", "reasoning_content": "A greeting."}]
 
 
 def body(**fields: Any) -> dict[str, Any]:
@@ -59,6 +61,11 @@ def body(**fields: Any) -> dict[str, Any]:
         ({"x_cache": 1}, "x_cache must be true or false"),
         ({"x_speculation": {"rule": "lucky"}}, "x_speculation.rule must be 'coupled'"),
         ({"x_speculation": {"lenght": 3}}, "x_speculation.lenght"),
+        ({"continue_final_message": "yes"}, "continue_final_message must be true or false"),
+        ({"continue_final_message": True}, "needs the assistant's text"),
+        ({"continue_final_message": True, "messages": [*HELLO, {"role": "assistant"}]}, "needs the assistant's text"),
+        ({"continue_final_message": True, "messages": THOUGHT}, "reasoning must be a part of its content"),
+        ({"continue_final_message": True, "add_generation_prompt": True, "messages": SAID}, "exclude each other"),
     ],
 )
 def test_bad_requests(fields: dict[str, Any], words: str) -> None:
@@ -154,8 +161,10 @@ def test_everything_at_once() -> None:
             "x_cache": False,
             "x_probabilities": True,
             "x_ignore_eos": True,
+            "continue_final_message": False,
         }
     )
+    assert not request.continue_final_message
     assert [m.content for m in request.messages] == ["Be brief.", "one\ntwo", "three", "four"]
     assert request.messages[2].x_ids == (1, 2)
     assert request.sampling.temperature == 0
@@ -209,7 +218,8 @@ JSON = st.recursive(
     max_leaves=8,
 )
 FIELDS = ["messages", "temperature", "top_p", "seed", "stop", "max_tokens", "chat_template_kwargs", "tools", "n",
-          "response_format", "stream", "stream_options", "x_speculation", "x_cache", "logit_bias"]  # fmt: skip
+          "response_format", "stream", "stream_options", "x_speculation", "x_cache", "logit_bias",
+          "continue_final_message"]  # fmt: skip
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON))

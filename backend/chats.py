@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message, ModelInfo
 
-FORMAT = 2
+FORMAT = 3
 """Of the window's database, as this module reads it (``desktop.store.schema``)."""
 _REPLIES = """
 SELECT m.* FROM messages m JOIN chats c ON c.id = m.chat
@@ -107,13 +107,19 @@ def _reply(row: sqlite3.Row, chat: dict[int, sqlite3.Row], target: ModelInfo) ->
     ids = _ids(row["ids"])
     if len(ids) < 2 or max(ids) >= target.n_vocab:  # the first token comes with the prompt
         return None
-    if int(row["start"] or 0) + len(ids) > target.n_ctx:
+    if int(row["start"] or 0) + len(ids) > target.n_ctx or not _all_its_own(row, target):
         return None
     made_with = _object(row["settings"])
     asked = as_asked(_before(chat, row), str(made_with.get("system_prompt") or ""))
     switches = _object(made_with.get("template_kwargs"))
     known = {name: value for name, value in switches.items() if name in target.template_variables}
     return Reply(tuple(asked), ids, known) if asked else None
+
+
+def _all_its_own(row: sqlite3.Row, target: ModelInfo) -> bool:
+    """Whether all of a reply that went on is by this model, and nothing by a person."""
+    parts = json.loads(row["parts"]) if "parts" in row.keys() else []  # noqa: SIM118 - a row is no mapping
+    return all(isinstance(p, dict) and p.get("target") == target.id and not p.get("edited") for p in parts)
 
 
 def _before(messages: dict[int, sqlite3.Row], reply: sqlite3.Row) -> list[Message]:

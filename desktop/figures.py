@@ -77,14 +77,23 @@ def of_one_run(timings: Timings | None, comparison: dict[str, Any] | None) -> tu
     return again or timings, ratio
 
 
-def footer(timings: Timings | None, comparison: dict[str, Any] | None, extra: list[str]) -> str:
-    """The line below a reply: only what was measured for this reply, or by the comparison of it."""
+def footer(timings: Timings | None, comparison: dict[str, Any] | None, extra: list[str], story: str = "") -> str:
+    """The line below a reply: only what was measured for this reply, or by the comparison of it.
+
+    Args:
+        timings: the reply's counters.
+        comparison: what a comparison of it has measured.
+        extra: how it ended.
+        story: how a reply that was not written in one go came to be; the figures are of its last part then.
+    """
     parts: list[str] = []
     timings, ratio = of_one_run(timings, comparison)
     if timings is not None and timings.predicted_n:
         shown = figures(timings, ratio)
         parts = [text for text in (shown.rate, shown.speedup, shown.accepted) if text != MISSING]
         parts.append(f"{timings.predicted_n:,} token" + ("s" if timings.predicted_n != 1 else ""))
+    if story:
+        parts[:1] = [story, *(f"last part: {part}" for part in parts[:1])]
     return " · ".join(parts + extra)
 
 

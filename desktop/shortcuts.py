@@ -30,6 +30,7 @@ SHORTCUTS = (
     Shortcut("write", "Ctrl+L", "Go to the message box"),
     Shortcut("stop", "Esc", "Stop the reply"),
     Shortcut("regenerate", "Ctrl+R", "Regenerate the last reply"),
+    Shortcut("continue", "Ctrl+Shift+R", "Continue the last reply"),
     Shortcut("copy", "Ctrl+Shift+C", "Copy the last reply"),
     Shortcut("edit", "Ctrl+Shift+M", "Edit the last message"),
     Shortcut("compare", "Ctrl+Shift+E", "Compare the last reply"),
@@ -44,6 +45,7 @@ SHORTCUTS = (
 FIXED = (
     ("Enter", "Send the message"),
     ("Shift+Enter", "New line"),
+    ("Ctrl+Enter", "Save an edited reply"),
     ("Up, Down", "Move between messages"),
 )
 """Keys of a widget, not of the window; listed in Help too."""

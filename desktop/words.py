@@ -83,6 +83,15 @@ FILES = Notice(
 )
 EMPTY = Notice("There is nothing to send", "Write a message first.", mild=True)
 WAIT = Notice("Another reply is being written", "Wait for its end, or stop it; then try again.", ("retry",), mild=True)
+NOTHING_TO_CONTINUE = Notice(
+    "There is nothing to continue",
+    "A reply can go on where it was stopped, cut off or edited, as long as it is the last one of the chat.",
+    mild=True,
+)
+ENDED = Notice(
+    "The model added nothing", "It ends its reply here. Edit the end of it, or regenerate, to get another.", mild=True
+)
+YOURS = Notice("There is nothing to compare", "This text was edited, not written by the model.", mild=True)
 GONE = Notice("This chat was deleted", "Undo the deletion to go on with it.", mild=True)
 DAMAGED = Notice(
     "A part of this chat is damaged on the disk",

@@ -1,7 +1,7 @@
-"""What the engine is asked for: the next reply of a chat, and once more the one that is stored.
+"""What the engine is asked for: the next reply of a chat, more of its last one, and once more the one that is stored.
 
 A reply keeps its recipe (system prompt, sampling, limits, template switches), so that a comparison runs the request
-that made it, whatever the chat's settings have become since.
+that made it, and so that it goes on as it began, whatever the chat's settings have become since.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 from backend import protocol, wire
 from backend.chats import as_asked
 from backend.protocol import ReplyRequest, Sampling, Timings
+from desktop.models import parts
 from desktop.settings import ChatSettings
 from desktop.store import Message
 
@@ -38,10 +39,16 @@ def request(upto: list[Message], settings: ChatSettings, typed: str = "") -> Rep
     )
 
 
-def recipe(asked: ReplyRequest, settings: ChatSettings) -> dict[str, Any]:
+def going_on(upto: list[Message], settings: ChatSettings) -> ReplyRequest:
+    """The request for more of the last of ``upto``: under its own recipe and seed, with the chat's limit of now."""
+    *before, reply = upto
+    return _again(reply, [*before, parts.whole(reply)], settings, settings.max_tokens, go_on=True)
+
+
+def recipe(asked: ReplyRequest, system_prompt: str) -> dict[str, Any]:
     """What is stored with the reply, so that it can be asked for again."""
     return {
-        "system_prompt": settings.system_prompt,
+        "system_prompt": system_prompt,
         "sampling": asked.sampling.model_dump(mode="json"),
         "max_tokens": asked.max_tokens,
         "template_kwargs": asked.template_kwargs,
@@ -52,19 +59,28 @@ def request_again(reply: Message, before: list[Message], settings: ChatSettings)
     """The request that made ``reply``, under its own seed and as long as it was.
 
     Args:
-        reply: a stored reply.
+        reply: a stored reply; of one that went on the last part is asked for again.
         before: the messages that it answers.
         settings: the chat's, for what older replies did not keep.
     """
+    begun = parts.went_on_from(reply)
+    upto = before if begun is None else [*before, begun]
+    return _again(reply, upto, settings, _length(reply) or reply.settings.get("max_tokens"), go_on=begun is not None)
+
+
+def _again(
+    reply: Message, upto: list[Message], settings: ChatSettings, max_tokens: int | None, *, go_on: bool
+) -> ReplyRequest:
     kept = reply.settings
     sampling = wire.read(Sampling, kept.get("sampling", {})) or settings.sampling
     if reply.seed is not None:
         sampling = sampling.model_copy(update={"seed": reply.seed})
     return ReplyRequest(
-        messages=tuple(prompt(before, kept.get("system_prompt", settings.system_prompt))),
+        messages=tuple(prompt(upto, kept.get("system_prompt", settings.system_prompt))),
         sampling=sampling,
-        max_tokens=_length(reply) or kept.get("max_tokens"),
+        max_tokens=max_tokens,
         template_kwargs=kept.get("template_kwargs", {}),
+        continue_final_message=go_on,
     )
 
 

@@ -1,4 +1,4 @@
-"""The chat on screen: what is sent, which branch is shown, and another answer to a message.
+"""What is said in the chat on screen: messages, replies, other versions of both, and replies that go on.
 
 No widgets here. The order is fixed: the message and an empty reply are written together and on disk, then the request
 goes out. Everything that is shown was written first, so that a fault of the disk leaves nothing half-done.
@@ -6,7 +6,6 @@ goes out. Everything that is shown was written first, so that a fault of the dis
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,55 +13,36 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from backend import protocol, wire
+from backend import protocol
 from backend.errors import EngineError
 from backend.protocol import ModelInfo, ReplyRequest, State
 from desktop.bridge import EngineBridge
 from desktop.gate import WAITED
-from desktop.models import asking
+from desktop.models import asking, parts
 from desktop.models.attempt import attempt
 from desktop.models.replying import Replying
+from desktop.models.shown import Shown
 from desktop.models.titles import title_from
-from desktop.models.unsaved import Unsaved
-from desktop.settings import ChatSettings, SettingsFile
+from desktop.settings import SettingsFile
 from desktop.store import Chat, Message, NewChat, Store, StoreError
-from desktop.words import DAMAGED, EMPTY, GONE, WAIT, notice
-
-log = logging.getLogger(__name__)
+from desktop.words import EMPTY, ENDED, NOTHING_TO_CONTINUE, WAIT, notice
 
 
-class Conversation(QObject):
-    """The chat on screen. Signals carry store records."""
+class Conversation(Shown):
+    """The chat on screen, and what is written in it."""
 
-    opened = Signal(object)
-    """list[Message]: show these instead of what is shown."""
     rewrote = Signal(int)
-    """A message of which another version was sent."""
-    found = Signal(int, str)
-    """A message that is shown now, and words in it."""
-    appended = Signal(object)
-    changed = Signal(object)
+    """A message of which another version was made."""
     running_changed = Signal(bool)
     reading = Signal(object)
     measured = Signal(object)
-    noticed = Signal(object)
-    withdrawn = Signal(object)
-    """Notice: this one is no longer so."""
     chats_changed = Signal()
 
     def __init__(
         self, store: Store, bridge: EngineBridge, settings: SettingsFile, parent: QObject | None = None
     ) -> None:
-        super().__init__(parent)
-        self._store = store
+        super().__init__(store, settings, parent)
         self._bridge = bridge
-        self._settings = settings
-        self.chat: Chat | None = None
-        self.messages: list[Message] = []
-        self.chat_settings: ChatSettings = settings.now.new_chat
-        self.unsaved = Unsaved(store, self)
-        self.unsaved.noticed.connect(self.noticed)
-        self.unsaved.saved.connect(self.withdrawn)
         self._replying = replying = Replying(bridge, self.unsaved, self)
         replying.changed.connect(self._replace)
         replying.rounds_changed.connect(lambda message, rounds: self._change(message, rounds=rounds))
@@ -70,12 +50,18 @@ class Conversation(QObject):
         replying.reading.connect(self.reading)
         replying.measured.connect(self.measured)
         replying.failed.connect(self._on_failed)
+        replying.nothing_added.connect(lambda: self.noticed.emit(ENDED))
         replying.ended.connect(self.chats_changed)
+
+    @property
+    def live(self) -> Message | None:
+        """The reply that is being made, as it is so far."""
+        return self._replying.message
 
     @property
     def running(self) -> bool:
         """Whether a reply is being made."""
-        return self._replying.message is not None
+        return self.live is not None
 
     @property
     def job(self) -> str:
@@ -86,93 +72,6 @@ class Conversation(QObject):
     def target(self) -> ModelInfo | None:
         """The model that answers now."""
         return self._replying.state.target
-
-    # -- which chat -----------------------------------------------------------------------------------------------
-
-    def new(self) -> None:
-        """An empty page; the chat is made when its first message is sent."""
-        self.chat, self.messages = None, []
-        self.chat_settings = self._settings.now.new_chat
-        self.opened.emit([])
-
-    def open(self, chat: int) -> None:
-        """Show a stored chat; a reply that streams in another one goes on."""
-        if not self._shows(chat):
-            attempt(partial(self._open, chat), self.noticed.emit)
-
-    def find(self, chat: int, message: int, words: str) -> None:
-        """Show a message of a stored chat, on whatever branch it is."""
-        attempt(partial(self._find, chat, message, words), self.noticed.emit)
-
-    def set_chat_settings(self, settings: ChatSettings) -> None:
-        """Change this chat's settings; they count from the next message."""
-        self.chat_settings = settings
-        if self.chat is not None:
-            chat, stored = self.chat.id, settings.model_dump(mode="json")
-            attempt(lambda: self._store.set_chat_settings(chat, stored).result(), self.noticed.emit)
-
-    def renamed(self, chat: int, title: str) -> None:
-        """A chat has another title now."""
-        if self.chat is not None and self.chat.id == chat:
-            self.chat = replace(self.chat, title=title)
-
-    def show_sibling(self, message: Message, step: int) -> None:
-        """Another answer to the same message."""
-        if self.chat is not None and not self.running:
-            attempt(partial(self._show_sibling, message, step), self.noticed.emit)
-
-    def place(self, message: Message) -> tuple[int, int]:
-        """``(n, of)`` among the answers to the same message, counting from 1."""
-        try:
-            siblings = self._store.siblings(message)
-        except StoreError:
-            log.warning("the answers beside one could not be read", exc_info=True)
-            return 1, 1
-        return (siblings.index(message.id) + 1 if message.id in siblings else 1), len(siblings)
-
-    def _shows(self, chat: int | None) -> bool:
-        return (self.chat.id if self.chat is not None else None) == chat
-
-    def _open(self, chat: int) -> None:
-        found, messages = self._store.chat(chat), self._branch(chat)
-        if found is None:
-            self.noticed.emit(GONE)
-            return
-        self.chat, self.messages = found, messages
-        self.chat_settings = wire.read(ChatSettings, found.settings) or self._settings.now.new_chat
-        self.opened.emit(messages)
-        if any(message.damaged for message in messages):
-            self.noticed.emit(DAMAGED)
-
-    def _find(self, chat: int, message: int, words: str) -> None:
-        if not self._shows(chat):
-            self._open(chat)
-        if message not in [m.id for m in self.messages]:
-            if self.running and self._replying.message is not None and self._replying.message.chat == chat:
-                return  # a reply is written on the branch that is shown
-            self._turn_to(chat, message)
-        self.found.emit(message, words)
-
-    def _branch(self, chat: int) -> list[Message]:
-        """The chat's branch as it really is: with what is not on disk yet."""
-        live = self._replying.message
-        stored = self._store.branch(chat)
-        return [live if live is not None and live.id == m.id else self.unsaved.over(m) for m in stored]
-
-    def _show_sibling(self, message: Message, step: int) -> None:
-        siblings = self._store.siblings(message)
-        at = siblings.index(message.id) + step
-        if 0 <= at < len(siblings):
-            self._turn_to(message.chat, siblings[at])
-
-    def _turn_to(self, chat: int, message: int) -> None:
-        """The branch that runs through ``message``."""
-        self._store.set_tip(chat, self._store.leaf_below(message)).result()
-        if self._shows(chat):
-            self.messages = self._branch(chat)
-            self.opened.emit(self.messages)
-
-    # -- replies --------------------------------------------------------------------------------------------------
 
     def send(self, text: str, again: Callable[[], object] | None = None) -> bool:
         """Write the message, then ask for a reply.
@@ -216,6 +115,25 @@ class Conversation(QObject):
         if at >= 0:
             self.answer(self.messages[at].chat, ids[at])
 
+    def go_on(self, reply: Message | None = None) -> None:
+        """More of the last reply, where it was cut off or changed by a person: in the same message."""
+        if reply is None and not self.messages:
+            return
+        reply = reply or self.messages[-1]
+        if self.running:
+            self.noticed.emit(replace(WAIT, retry=partial(self.go_on, reply)))
+        else:
+            attempt(partial(self._go_on, reply.chat, reply.id), self.noticed.emit)
+
+    def edit_reply(self, reply: Message, text: str) -> None:
+        """A person's version of a reply, beside the old one; the chat goes on from it."""
+        if self.running:
+            self.noticed.emit(replace(WAIT, retry=partial(self.edit_reply, reply, text)))
+        elif not text.strip():
+            self.noticed.emit(EMPTY)
+        else:
+            attempt(partial(self._edit_reply, reply, text), self.noticed.emit)
+
     def answer(self, chat: int, asked: int) -> None:
         """Another answer to the message ``asked``, also when other messages are on screen by now."""
         if self.running:
@@ -225,8 +143,7 @@ class Conversation(QObject):
 
     def stop(self, chat: int | None = None) -> None:
         """Stop the running reply (if ``chat`` is given: only one of that chat); what was written stays."""
-        live = self._replying.message
-        if live is not None and chat in (None, live.chat):
+        if self.live is not None and chat in (None, self.live.chat):
             self._replying.stop()
 
     def finish(self) -> None:
@@ -288,39 +205,44 @@ class Conversation(QObject):
         self.appended.emit(reply)
         self._replying.begin(reply, request)
 
-    def _upto(self, chat: int, message: int) -> list[Message] | None:
-        """The branch up to and with a message, which is on screen then; None = the chat is gone."""
-        if not self._shows(chat):
-            self._open(chat)
-            if not self._shows(chat):
-                return None
-        if message not in [m.id for m in self.messages]:
-            self._turn_to(chat, message)
-        return self.messages[: [m.id for m in self.messages].index(message) + 1]
+    def _go_on(self, chat: int, reply: int) -> None:
+        upto = self._upto(chat, reply)
+        if upto is None:
+            return
+        last = upto[-1]
+        if len(upto) < len(self.messages) or not parts.can_go_on(last):
+            self.noticed.emit(NOTHING_TO_CONTINUE)
+            return
+        request = asking.going_on(upto, self.chat_settings)
+        made_with = self._made_with(request, last.settings.get("system_prompt"))
+        self._replying.go_on(last, request, **made_with | {"target": made_with["target"] or last.target})
 
-    def _made_with(self, request: ReplyRequest) -> dict[str, Any]:
+    def _edit_reply(self, reply: Message, text: str) -> None:
+        upto = self._upto(reply.chat, reply.id)
+        if upto is None:
+            return
+        known: dict[str, Any] = {"target": reply.target, "settings": reply.settings}
+        known["parts"] = (parts.edited(text, reply.target),)
+        edited = self._store.add_message(reply.chat, reply.parent, "assistant", text, **known).result()
+        self.messages = [*upto[:-1], edited]
+        self.opened.emit(self.messages)
+        self.rewrote.emit(reply.id)
+        self.chats_changed.emit()
+
+    def _made_with(self, request: ReplyRequest, system_prompt: str | None = None) -> dict[str, Any]:
         """What a reply's row says of how it is made, before its first word: no model while another is on its way."""
         state = State() if self._bridge.holding else self._replying.state
+        system = self.chat_settings.system_prompt if system_prompt is None else system_prompt
         return {
             "target": state.target.id if state.target else None,
             "draft": state.draft.id if state.draft else None,
-            "settings": asking.recipe(request, self.chat_settings),
+            "settings": asking.recipe(request, system),
         }
 
-    def _on_failed(self, message: Message, error: EngineError) -> None:
+    def _on_failed(self, message: Message, error: EngineError, going_on: bool) -> None:
         again = partial(self.answer, message.chat, message.parent) if message.parent is not None else None
+        if going_on:
+            again = partial(self.go_on, message)
         if error.details.get(WAITED):  # its pair did not come: what can be tried again is said there
             again = None
         self.noticed.emit(notice(error, partial=bool(message.content), retry=again))
-
-    def _change(self, message: int, **fields: Any) -> None:
-        """Some of what is on screen."""
-        for shown in self.messages:
-            if shown.id == message:
-                self._replace(replace(shown, **fields))
-
-    def _replace(self, message: Message) -> None:
-        for at, old in enumerate(self.messages):
-            if old.id == message.id:
-                self.messages[at] = message
-                self.changed.emit(message)

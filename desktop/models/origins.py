@@ -10,7 +10,8 @@ from typing import Any, get_args
 from backend.protocol import Origin, TokenRecord
 
 _LETTERS: dict[Origin, str] = {origin: origin[0] for origin in get_args(Origin)}
-_ORIGINS = {letter: origin for origin, letter in _LETTERS.items()}
+_UNKNOWN = "-"
+_ORIGINS: dict[str, Origin | None] = {letter: origin for origin, letter in _LETTERS.items()} | {_UNKNOWN: None}
 MOST = 50_000
 """Tokens of one reply of which this is kept."""
 
@@ -20,7 +21,8 @@ class Piece:
     """A token's part of the text; a letter that several tokens make is the last one's."""
 
     text: str
-    origin: Origin
+    origin: Origin | None
+    """None = it is not known token by token: a person's text, or one whose end was never told."""
     round: int
 
 
@@ -33,6 +35,41 @@ def pack(tokens: Sequence[TokenRecord]) -> dict[str, Any] | None:
         "origins": "".join(_LETTERS[token.origin] for token in tokens),
         "rounds": [token.round for token in tokens],
     }
+
+
+def joined(before: dict[str, Any] | None, n_bytes: int, tokens: Sequence[TokenRecord], first: int) -> Any:
+    """What is kept of a reply that went on.
+
+    Args:
+        before: what is kept of its beginning, as far as that is known.
+        n_bytes: of that beginning.
+        tokens: what came then; none = nothing is known of it.
+        first: the number in the reply of its first round.
+    """
+    kept, new = cut(before, n_bytes), pack(tokens)
+    if new is None:
+        return before
+    if rest := n_bytes - sum(kept["bytes"]):
+        kept = {"bytes": [*kept["bytes"], rest], "origins": kept["origins"] + _UNKNOWN, "rounds": [*kept["rounds"], 0]}
+    whole = {name: kept[name] + new[name] for name in ("bytes", "origins")}
+    whole["rounds"] = [*kept["rounds"], *(number + first for number in new["rounds"])]
+    return whole if len(whole["bytes"]) <= MOST else None
+
+
+def cut(kept: dict[str, Any] | None, n_bytes: int) -> dict[str, Any]:
+    """What is kept of the tokens within a text's first bytes."""
+    if not kept or not _whole(kept):
+        return {"bytes": [], "origins": "", "rounds": []}
+    count, size = len(kept["bytes"]), sum(kept["bytes"])
+    while size > n_bytes:
+        count -= 1
+        size -= kept["bytes"][count]
+    return {name: kept[name][:count] for name in ("bytes", "origins", "rounds")}
+
+
+def next_round(kept: dict[str, Any] | None) -> int:
+    """The number after that of the last round."""
+    return 1 + max(kept["rounds"], default=-1) if kept and _whole(kept) else 0
 
 
 def pieces(content: str, kept: dict[str, Any] | None) -> list[Piece]:

@@ -1,9 +1,14 @@
-"""The reply that is being made, at most one: it grows here and is flushed at least once a second until its end."""
+"""The reply that is being made, at most one: it grows here and is flushed at least once a second until its end.
+
+One that goes on keeps all that was known of it until there is a new word, on screen, on disk, and if none comes.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from dataclasses import fields as fields_of
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -12,12 +17,14 @@ from backend import wire
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, PromptProgress, ReplyRequest, RoundRecord, State, TokenRecord
 from desktop.bridge import EngineBridge
-from desktop.models.origins import pack
+from desktop.models import parts
+from desktop.models.origins import joined
 from desktop.models.unsaved import Unsaved
 from desktop.store import Message
 from desktop.store.records import ROUNDS_KEPT, MessageState
 
 FLUSH_MS = 800
+_FIELDS = tuple(f.name for f in fields_of(Message) if f.name not in ("id", "chat", "damaged"))
 
 
 @dataclass
@@ -32,6 +39,21 @@ class _Running:
     dirty: bool = False
     target: str | None = None
     """Which model writes it: known from its first word on, since a message may be sent before a model is loaded."""
+    tokenizer: str | None = None
+    """That model's vocabulary."""
+    was: Message | None = None
+    """The reply before it went on; None where it begins here."""
+    begun: str = ""
+    """The text that it goes on from."""
+    first_round: int = 0
+    """The number in the reply of the first round that is made here."""
+    unwritten: dict[str, Any] = field(default_factory=dict)
+    """What has to be written with the first new word of one that goes on."""
+
+    @property
+    def nothing_new(self) -> bool:
+        """Whether it is, so far, as it was before it went on."""
+        return self.was is not None and self.text == self.begun
 
 
 class Replying(QObject):
@@ -43,8 +65,10 @@ class Replying(QObject):
     running_changed = Signal(bool)
     reading = Signal(object)
     measured = Signal(object)
-    failed = Signal(object, object)
-    """Message, EngineError"""
+    failed = Signal(object, object, bool)
+    """Message, EngineError, and whether it was going on."""
+    nothing_added = Signal()
+    """The model ended a reply that was to go on where it was."""
     ended = Signal()
 
     def __init__(self, bridge: EngineBridge, unsaved: Unsaved, parent: QObject | None = None) -> None:
@@ -76,10 +100,29 @@ class Replying(QObject):
 
     def begin(self, reply: Message, request: ReplyRequest) -> None:
         """Ask for ``reply``, whose row is on disk."""
-        self._running = _Running("", reply)
+        self._begin(_Running("", reply), request)
+
+    def go_on(self, reply: Message, request: ReplyRequest, **made_with: Any) -> None:
+        """Ask for more of ``reply``; nothing of it is written before there is more.
+
+        Args:
+            reply: as it is, on disk.
+            request: what asks for it.
+            made_with: fields of the message that say how the new part is made.
+        """
+        resumed = replace(parts.resumed(reply), seed=request.sampling.seed, **made_with)
+        changed = {name: new for name in _FIELDS if (new := getattr(resumed, name)) != getattr(reply, name)}
+        running = _Running("", resumed, resumed.content, deque(reply.rounds, maxlen=ROUNDS_KEPT), was=reply)
+        running.begun, running.first_round, running.unwritten = resumed.content, parts.first_round(reply), changed
+        self._begin(running, request)
+
+    def _begin(self, running: _Running, request: ReplyRequest) -> None:
+        self._running = running
+        if running.was is not None:
+            self.changed.emit(running.message)
         self.running_changed.emit(True)
         self._flusher.start()
-        self._running.job = self._bridge.reply(request)
+        running.job = self._bridge.reply(request)
 
     def stop(self) -> None:
         """Stop it; what was written stays."""
@@ -108,7 +151,7 @@ class Replying(QObject):
         self._name_author(running)
         running.text += delta.text
         running.tokens += delta.tokens
-        running.dirty = True
+        running.dirty = running.dirty or bool(delta.text)
         running.message = replace(running.message, content=running.text, timings=wire.dump(delta.timings))
         self.changed.emit(running.message)
         self.measured.emit(delta.timings)
@@ -116,10 +159,16 @@ class Replying(QObject):
     def _on_rounds(self, job: str, records: tuple[RoundRecord, ...]) -> None:
         ended = self._ended if self._ended is not None and self._ended.job == job else None
         running = ended or self._mine(job)
-        if running is not None:
-            running.rounds.extend(asdict(record) for record in records)
+        if running is None:
+            return
+        made = [asdict(record) | {"round": record.round + running.first_round} for record in records]
+        running.rounds.extend(made)
         if ended is not None:
             rounds = tuple(ended.rounds)
+            more = self._running
+            if more is not None and more.was is not None and more.was.id == ended.message.id:  # it goes on already
+                more.rounds.extend(made)
+                more.was = replace(more.was, rounds=rounds)
             self.rounds_changed.emit(ended.message.id, rounds)
             self._unsaved.update(ended.message.id, rounds=rounds)
 
@@ -127,26 +176,32 @@ class Replying(QObject):
         running = self._mine(job)
         if running is None:
             return
+        if running.nothing_new:
+            self._leave(running, itself=end.reason == "stop")
+            return
         self._name_author(running)
         self.measured.emit(end.timings)
         self._end(
             running,
             "stopped" if end.reason == "cancelled" else "complete",
-            ids=end.ids,
             tokenizer=end.tokenizer,
             seed=end.seed,
-            start=end.start,
+            start=end.start - len(end.prefix),
             finish=end.reason,
             note=end.note,
             timings=wire.dump(end.timings),
+            **_made_of(running, end.prefix or None, end.ids),
         )
 
     def _name_author(self, running: _Running) -> None:
         if running.target is None and self.state.target is not None:
-            running.target = self.state.target.id
+            running.target, running.tokenizer = self.state.target.id, self.state.target.tokenizer
             if running.message.target != running.target:
                 running.message = replace(running.message, target=running.target)
-                self._unsaved.update(running.message.id, target=running.target)
+                if running.was is None:
+                    self._unsaved.update(running.message.id, target=running.target)
+                else:
+                    running.unwritten["target"] = running.target
 
     def _on_failed(self, job: str, error: EngineError) -> None:
         running = self._mine(job)
@@ -156,14 +211,33 @@ class Replying(QObject):
             self._end(running, "stopped", finish="cancelled")
             return
         message = self._end(running, "failed", error=error.to_wire()["error"])
-        self.failed.emit(message, error)
+        self.failed.emit(message, error, running.was is not None)
+
+    def _leave(self, running: _Running, *, itself: bool = False) -> Message:
+        """It did not go on, and is as it was; ``itself`` = the model found that it had ended."""
+        assert running.was is not None
+        self._running = None
+        self._flusher.stop()
+        message = running.was
+        if itself:
+            message = replace(message, state="complete", finish="stop")
+            self._unsaved.finish(message.id, state="complete", finish="stop")
+        self.changed.emit(message)
+        self.running_changed.emit(False)
+        self.ended.emit()
+        if itself:
+            self.nothing_added.emit()
+        return message
 
     def _end(self, running: _Running, state: MessageState, **fields: Any) -> Message:
+        if running.nothing_new:
+            return self._leave(running)
         self._running, self._ended = None, running
         self._flusher.stop()
-        fields = {"timings": running.message.timings} | fields
+        fields = running.unwritten | self._told(running) | {"timings": running.message.timings} | fields
         fields |= {"content": running.text, "state": state, "rounds": tuple(running.rounds)}
-        fields["tokens"] = pack(running.tokens)
+        begun = len(running.begun.encode("utf-8", "replace"))
+        fields["tokens"] = joined(running.message.tokens, begun, running.tokens, running.first_round)
         if running.target is not None:
             draft = self.state.draft
             fields |= {"target": running.target, "draft": draft.id if draft else None}
@@ -178,4 +252,25 @@ class Replying(QObject):
         running = self._running
         if running is not None and running.dirty:
             running.dirty = False
-            self._unsaved.update(running.message.id, content=running.text, timings=running.message.timings)
+            fields, running.unwritten = running.unwritten, {}
+            fields |= {"content": running.text, "timings": running.message.timings}
+            self._unsaved.update(running.message.id, **fields)
+
+    @staticmethod
+    def _told(running: _Running) -> dict[str, Any]:
+        """The tokens by what came of them, for a reply whose end the engine does not live to tell."""
+        if running.tokenizer is None or not running.tokens:
+            return {"ids": None}
+        before = running.message.ids if running.message.tokenizer == running.tokenizer else None
+        ids = [token.id for token in running.tokens]
+        return {"tokenizer": running.tokenizer} | _made_of(running, before, ids)
+
+
+def _made_of(running: _Running, before: Sequence[int] | None, ids: Sequence[int]) -> dict[str, Any]:
+    """The ids of all its text; none where those of its beginning are not known."""
+    if running.was is None:
+        return {"ids": tuple(ids)}
+    if before is None:
+        return {"ids": None}
+    *others, last = running.message.parts
+    return {"ids": (*before, *ids), "parts": (*others, last | {"ids": len(before)})}

@@ -70,6 +70,18 @@ class _Tokens(BaseModel):
     rounds: list[int]
 
 
+class _Part(BaseModel):
+    """What is read of a part of a reply that went on; anything else is kept as it is."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    bytes: int = Field(ge=0)
+    rounds: int = Field(default=0, ge=0)
+    ids: int | None = Field(default=None, ge=0)
+    edited: bool = False
+    target: str | None = None
+    tokenizer: str | None = None
+
+
 class OneMessage(BaseModel):
     """A message as it stands in a file; ``id`` and ``parent`` are the file's own numbers."""
 
@@ -94,6 +106,7 @@ class OneMessage(BaseModel):
     note: str = ""
     error: dict[str, Any] | None = None
     comparison: _Comparison | None = None
+    parts: list[_Part] = []
 
 
 class OneChat(BaseModel):
@@ -167,6 +180,7 @@ def record(message: OneMessage, chat: int, parent: int | None) -> Message:
     values = {name: getattr(message, name) for name in OneMessage.model_fields}
     values |= {"id": 0, "chat": chat, "parent": parent}
     values["rounds"] = tuple(one.model_dump(exclude_unset=True) for one in message.rounds)
+    values["parts"] = tuple(one.model_dump(exclude_unset=True) for one in message.parts)
     values["settings"] = message.settings.model_dump(exclude_unset=True)
     if message.comparison is not None:
         values["comparison"] = message.comparison.model_dump(exclude_unset=True)

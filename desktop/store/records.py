@@ -61,5 +61,7 @@ class Message:
     note: str = ""
     error: dict[str, Any] | None = None
     comparison: dict[str, Any] | None = None
+    parts: tuple[dict[str, Any], ...] = ()
+    """What was known before it went on, or was changed (see ``models.parts``)."""
     damaged: tuple[str, ...] = ()
     """Fields that cannot be read from the file any more; here they have their defaults."""

@@ -22,8 +22,9 @@ _JSON: dict[str, type[Any]] = {
     "tokens": dict,
     "error": dict,
     "comparison": dict,
+    "parts": list,
 }
-_ITEMS: dict[str, type[Any]] = {"ids": int, "rounds": dict}
+_ITEMS: dict[str, type[Any]] = {"ids": int, "rounds": dict, "parts": dict}
 COLUMNS = [
     "parent",
     "role",
@@ -44,6 +45,7 @@ COLUMNS = [
     "note",
     "error",
     "comparison",
+    "parts",
 ]
 
 
@@ -113,7 +115,7 @@ def message_of(row: sqlite3.Row) -> Message:
     unpacked, damaged = _unpack(row, _JSON, "message")
     fields: dict[str, Any] = {name: row[name] for name in COLUMNS} | unpacked
     fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
-    fields["rounds"] = tuple(fields["rounds"] or ())
+    fields |= {name: tuple(fields[name] or ()) for name in ("rounds", "parts")}
     fields["settings"] = fields["settings"] or {}
     return Message(id=row["id"], chat=row["chat"], damaged=damaged, **fields)
 

@@ -70,7 +70,11 @@ END;
 """
 # A reply that streams is indexed at its end: it is written once a second until then.
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2)
+_V3 = """
+ALTER TABLE messages ADD COLUMN parts TEXT NOT NULL DEFAULT '[]';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
 
 
 class StoreError(Exception):

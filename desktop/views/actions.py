@@ -47,6 +47,7 @@ class Actions(QObject):
             "write": window.page.composer.setFocus,
             "stop": window.stop,
             "regenerate": conversation.regenerate,
+            "continue": conversation.go_on,
             "copy": self._copy_last,
             "edit": self._edit_last,
             "compare": window.compare,

@@ -76,7 +76,8 @@ class ChatPage(QWidget):
         conversation.withdrawn.connect(self.notice.withdraw)
         self.messages.regenerate.connect(conversation.regenerate)
         self.messages.sibling.connect(conversation.show_sibling)
-        self.messages.rewritten.connect(conversation.rewrite)
+        self.messages.rewritten.connect(self._rewritten)
+        self.messages.go_on.connect(conversation.go_on)
         self.composer.submitted.connect(self._submit)
         self.composer.stopped.connect(conversation.stop)
         self.composer.refused.connect(self.notice.show_notice)
@@ -115,6 +116,12 @@ class ChatPage(QWidget):
         here = self._conversation.chat
         if (here.id if here else None) == (chat.id if chat else None):
             self.composer.submit()
+
+    def _rewritten(self, message: Message, text: str) -> None:
+        if message.role == "assistant":
+            self._conversation.edit_reply(message, text)
+        else:
+            self._conversation.rewrite(message, text)
 
     def _pick(self, prompt: str) -> None:
         self.composer.set_text(prompt)

@@ -12,6 +12,7 @@ from desktop.bridge import EngineBridge
 from desktop.models.choices import label
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
+from desktop.models.parts import by_hand
 from desktop.models.shelf import Shelf
 from desktop.models.unsent import Unsent
 from desktop.settings import SettingsFile
@@ -36,7 +37,7 @@ from desktop.views.top_bar import TopBar
 from desktop.views.trying import DraftTrial
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.toast import Toast
-from desktop.words import Notice
+from desktop.words import YOURS, Notice
 
 _SIDEBAR_FROM = 760
 """Window width below which the chats hide by themselves."""
@@ -193,7 +194,9 @@ class MainWindow(QMainWindow):
         """Compare a reply, the last one by default."""
         replies = [m for m in self.conversation.messages if m.role == "assistant" and m.state != "streaming"]
         chosen = message or (replies[-1] if replies else None)
-        if chosen is not None and not self.conversation.running:
+        if chosen is not None and by_hand(chosen):
+            self.page.notice.show_notice(YOURS)
+        elif chosen is not None and not self.conversation.running:
             self.comparing.begin(chosen)
 
     def close_compare(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from desktop.bridge import EngineBridge
+from desktop.models.parts import tokenizer_at
 from desktop.settings import SettingsFile
 from desktop.store import Message
 from desktop.widgets.message_view import MessageView
@@ -42,7 +43,7 @@ class Origins(QObject):
         self._messages.show_round(message.id, round_title(record), round_rows(record, {}))
         ids = sorted({*(record.get("proposed") or ()), *(record.get("targets") or ())})
         if ids:
-            self._asked = (self._bridge.ask_pieces(ids), message.id, record, message.tokenizer, ids)
+            self._asked = (self._bridge.ask_pieces(ids), message.id, record, tokenizer_at(message, number), ids)
 
     def _answered(self, job: str, answer: tuple[str, list[str]]) -> None:
         if self._asked is None or self._asked[0] != job:

@@ -14,6 +14,7 @@ from desktop.models import insight
 from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
+from desktop.models.parts import last_rounds
 from desktop.store.records import ROUNDS_KEPT
 from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, TimelinePlot
 from desktop.widgets.what_if import WhatIf
@@ -127,7 +128,7 @@ class Panel(QScrollArea):
         replies = [m for m in self._conversation.messages if m.role == "assistant" and m.timings]
         last = replies[-1] if replies else None
         self._timings = timings_of(last) if last is not None else None
-        self._rounds = list(last.rounds) if last is not None else []
+        self._rounds = last_rounds(last) if last is not None else []
         self._soon()
 
     def _running(self, running: bool) -> None:

@@ -13,6 +13,7 @@ from desktop.words import FILES, IMAGES, Notice
 
 _IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".svg", ".heic", ".tif", ".tiff")
 _MOST_LINES = 9
+_MOST_OF_MANY = 24
 _COUNTED = "Tokens that the model would read if this message were sent: the conversation so far, and the message."
 _BUSY = "A reply is being written: Esc stops it, your message stays here."
 
@@ -144,13 +145,18 @@ class Composer(QFrame):
 
 
 class MessageEdit(QPlainTextEdit):
-    """The text field itself."""
+    """The text field itself.
+
+    Args:
+        lines: it is for a text of many lines: Enter makes one, Ctrl+Enter enters the text.
+    """
 
     entered = Signal()
     refused = Signal(object)
 
-    def __init__(self) -> None:
+    def __init__(self, *, lines: bool = False) -> None:
         super().__init__()
+        self._lines = lines
         self.setPlaceholderText("Message…")
         self.setAccessibleName("Message")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -163,7 +169,10 @@ class MessageEdit(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        newline = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier)
+        held = event.modifiers()
+        newline = bool(held & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier))
+        if self._lines:
+            newline = not held & Qt.KeyboardModifier.ControlModifier
         if enter and not newline and not self._composing:
             self.entered.emit()
             return
@@ -185,7 +194,8 @@ class MessageEdit(QPlainTextEdit):
 
     def _fit(self) -> None:
         # a plain-text document measures itself in lines
-        lines = min(max(round(self.document().size().height()), 1), _MOST_LINES)
+        most = _MOST_OF_MANY if self._lines else _MOST_LINES
+        lines = min(max(round(self.document().size().height()), 1), most)
         self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 8)
 
 

@@ -2,50 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop.figures import footer
 from desktop.models.asking import timings_of
 from desktop.models.origins import pieces
+from desktop.models.parts import by_hand, can_go_on, story
 from desktop.store import Message
-from desktop.theme.icons import IconButton
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
 from desktop.widgets.marks import mark
+from desktop.widgets.message_tools import MessageTools
 from desktop.widgets.origins import OriginsView
-from desktop.widgets.rewrite import Rewrite
+from desktop.widgets.rewrite import Rewrite, as_typed
 from desktop.widgets.tips import plain
 
 RING = 7
 """Room beside the text for the line that shows the focus."""
 _ENDS = {"length": "stopped at the token limit", "cancelled": "stopped"}
+_OF_PARTS = "What was written before stays as it was; the figures are of what was written last."
 
 
 class MessageWidget(QFrame):
-    """Shows a store record; ``show_message`` again whenever the record changed."""
+    """Shows a store record; ``show_message`` again whenever the record changed.
+
+    Args:
+        message: the record.
+        author: who a message is by.
+        place: see ``MessageTools``.
+    """
 
     regenerate = Signal(object)
+    go_on = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
     rewritten = Signal(object, str)
+    """A message and another text for it."""
     rewriting = Signal(int, str)
     """See ``MessageView``."""
-    """A person's message and another text for it."""
     round_picked = Signal(object, int)
     """A reply, and one of its rounds."""
     step = Signal(int)
     """Arrow keys move between messages."""
 
-    def __init__(self, message: Message, author: str, place: tuple[int, int], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        message: Message,
+        author: Callable[[Message], str],
+        place: tuple[int, int],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.message = message
         self.setObjectName("message")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._author = author
+        self._author_of, self._author = author, author(message)
         self.blocks = BlockView()
         self._footer = QLabel()
         self._footer.setObjectName("footer")
@@ -58,7 +74,7 @@ class MessageWidget(QFrame):
         self._layout.setSpacing(6)
         self._rewrite: Rewrite | None = None
         self._origins: OriginsView | None = None
-        self._by_token = self._legend = False
+        self._by_token = self._last = False
         if message.role == "user":
             self._build_user(place)
         else:
@@ -72,25 +88,37 @@ class MessageWidget(QFrame):
 
     def show_message(self, message: Message) -> None:
         """Bring the widget up to date with the record."""
-        self.message = message
-        streaming = message.state == "streaming"
+        before, self.message = self.message, message
         if message.role == "user":
             self.blocks.show_plain(message.content)
         else:
+            streaming = message.state == "streaming"
+            if message.target != before.target:  # known only when its model was there, and another may go on
+                self._author = self._author_of(message)
+                self._by.setText(self._author)
             self.blocks.show_markdown(message.content, complete=not streaming)
             self._waiting.setVisible(streaming and not message.content)
-            extra = [_ENDS[message.finish]] if message.finish in _ENDS else []
-            if message.state == "failed":
-                extra = [f"failed: {(message.error or {}).get('message', 'the engine stopped')}"]
-            elif message.state == "stopped" and not message.finish:
-                extra = ["Tandem ended while this was written"]
-            text = "" if streaming else footer(timings_of(message), message.comparison, extra)
-            self._footer.setText(text)
-            self._footer.setToolTip(plain(message.note))
             self._tools.setEnabled(not streaming)
             self._bar.setVisible(not streaming)
-            self._show_tokens()
+            if streaming:
+                self._footer.clear()
+            else:
+                self._show_end(message)
+            self._show_text()
         self._name()
+
+    def _show_end(self, message: Message) -> None:
+        """What there is to say of a reply that is not being written, and to do with it."""
+        extra = [_ENDS[message.finish]] if message.finish in _ENDS else []
+        if message.state == "failed":
+            extra = [f"failed: {(message.error or {}).get('message', 'the engine stopped')}"]
+        elif message.state == "stopped" and not message.finish:
+            extra = ["Tandem ended while this was written"]
+        how = story(message, lambda target: self._author_of(replace(message, target=target)))
+        self._footer.setText(footer(timings_of(message), message.comparison, extra, how))
+        self._footer.setToolTip(plain("\n".join(filter(None, (_OF_PARTS if how else "", message.note)))))
+        self._compare.setVisible(not by_hand(message))
+        self._continue.setVisible(self._last and can_go_on(message))
 
     def _name(self) -> None:
         """What assistive technology reads: who, and how it begins."""
@@ -103,7 +131,7 @@ class MessageWidget(QFrame):
         """The reply token by token, once it is written, or as it is to be read."""
         self._by_token = on
         if self.message.role == "assistant":
-            self._show_tokens()
+            self._show_text()
 
     def mark(self, words: Sequence[str]) -> tuple[QWidget, QRect] | None:
         """Mark words in what is shown of the text; the first place."""
@@ -112,36 +140,33 @@ class MessageWidget(QFrame):
             return (self._origins.text, rect) if rect is not None else None
         return self.blocks.mark(words)
 
-    def show_legend(self, on: bool) -> None:
-        """Whether what the marks mean stands below this reply."""
-        self._legend = on
+    def set_last(self, on: bool) -> None:
+        """Whether it is the last one: below that stands what the marks mean, and that alone can go on."""
+        self._last = on
         if self._origins is not None:
             self._origins.legend.setVisible(on)
+        if self.message.role == "assistant":
+            self._continue.setVisible(on and can_go_on(self.message))
 
     def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
         """One of the reply's rounds."""
         if self._origins is not None:
             self._origins.show_round(title, rows)
 
-    def _show_tokens(self) -> None:
-        wanted = self._by_token and self.message.state != "streaming"
+    def _show_text(self) -> None:
+        """As it is to be read, token by token, or not at all while a person writes it anew."""
+        wanted = self._by_token and self.message.state != "streaming" and self._rewrite is None
         made = pieces(self.message.content, self.message.tokens) if wanted else []
         if made and self._origins is None:
             self._origins = OriginsView()
             self._origins.picked.connect(lambda number: self.round_picked.emit(self.message, number))
-            self._origins.legend.setVisible(self._legend)
-            self._layout.insertWidget(self._layout.indexOf(self.blocks), self._origins)
+            self._origins.legend.setVisible(self._last)
+            self._inner.insertWidget(0, self._origins)
         if self._origins is not None:
             self._origins.setVisible(bool(made))
             if made:
                 self._origins.text.show_pieces(made)
-        self.blocks.setVisible(not made)
-
-    def set_author(self, author: str) -> None:
-        """Who it is by."""
-        self._author = author
-        self._by.setText(author)
-        self._name()
+        self.blocks.setVisible(not made and self._rewrite is None)
 
     def set_waiting(self, text: str) -> None:
         """What happens before the first word."""
@@ -154,17 +179,24 @@ class MessageWidget(QFrame):
         super().keyPressEvent(event)
 
     def rewrite(self, text: str = "") -> None:
-        """Let a person write their message anew, in its place; ``text`` = how far they had come."""
+        """Let a person write the message anew, in its place; ``text`` = how far they had come."""
         if self._rewrite is None:
-            self._rewrite = rewrite = Rewrite(text or self.message.content)
-            rewrite.sent.connect(lambda new: self.rewritten.emit(self.message, new))
+            reply = self.message.role == "assistant"
+            self._rewrite = rewrite = Rewrite(text or self.message.content, reply=reply)
+            rewrite.sent.connect(self._rewritten)
             rewrite.left.connect(self.leave)
             rewrite.paused.connect(lambda new: self.rewriting.emit(self.message.id, new))
             self._inner.addWidget(rewrite)
-            self.blocks.hide()
+            self._show_text()
             self._tools.hide()
         if not text:
             self._rewrite.begin()
+
+    def _rewritten(self, text: str) -> None:
+        if self.message.role == "assistant" and text == as_typed(self.message.content):
+            self.leave()  # there is nothing to ask anew, as there is with a message
+        else:
+            self.rewritten.emit(self.message, text)
 
     def leave(self) -> None:
         """The message as it was."""
@@ -174,14 +206,14 @@ class MessageWidget(QFrame):
             self._rewrite.deleteLater()
             self._rewrite = None
             self.rewriting.emit(self.message.id, "")
-            self.blocks.show()
+            self._show_text()
             self._tools.show()
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keep_rewriting(self) -> None:
         """Tell how far it has come, now."""
         if self._rewrite is not None:
-            self.rewriting.emit(self.message.id, self._rewrite.edit.toPlainText())
+            self.rewriting.emit(self.message.id, self._rewrite.text)
 
     def _build_user(self, place: tuple[int, int]) -> None:
         bubble = QFrame()
@@ -192,19 +224,10 @@ class MessageWidget(QFrame):
         row = QHBoxLayout()
         row.addSpacing(48)
         row.addWidget(bubble, 1)
-        self._tools = QWidget()
-        tools = QHBoxLayout(self._tools)
-        tools.setContentsMargins(0, 0, 0, 0)
-        tools.setSpacing(0)
-        tools.addStretch(1)
-        if place[1] > 1:
-            self._build_siblings(tools, place, "version")
-        edit = IconButton("pencil", "Edit message")
-        edit.clicked.connect(lambda: self.rewrite())
-        self._copy = IconButton("copy", "Copy message")
-        self._copy.clicked.connect(self.copy)
-        for button in (edit, self._copy):
-            tools.addWidget(button)
+        self._tools = MessageTools(place, "version")
+        self._tools.sibling.connect(lambda step: self.sibling.emit(self.message, step))
+        self._tools.add("pencil", "Edit message", self.rewrite)
+        self._tools.add_copy(self.copy)
         whole = QVBoxLayout()
         whole.setSpacing(2)
         whole.addLayout(row)
@@ -220,47 +243,27 @@ class MessageWidget(QFrame):
         head.addStretch(1)
         self._layout.addLayout(head)
         self._layout.addWidget(self._waiting)
-        self._layout.addWidget(self.blocks)
+        self._inner = QVBoxLayout()
+        self._inner.addWidget(self.blocks)
+        self._layout.addLayout(self._inner)
         self._bar = QWidget()
         row = QHBoxLayout(self._bar)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
         row.addWidget(self._footer, 1)
-        self._tools = QWidget()
-        row.addWidget(self._tools)
-        self._build_tools(place)
+        self._tools = tools = MessageTools(place, "answer")
+        tools.sibling.connect(lambda step: self.sibling.emit(self.message, step))
+        tools.add("pencil", "Edit reply", self.rewrite)
+        tools.add_copy(self.copy)
+        self._continue = tools.add("onward", "Continue", lambda: self.go_on.emit(self.message), "Ctrl+Shift+R")
+        tools.add("again", "Regenerate", lambda: self.regenerate.emit(self.message), "Ctrl+R")
+        compare = "Compare with and without speculation"
+        self._compare = tools.add("columns", compare, lambda: self.compare.emit(self.message))
+        row.addWidget(tools)
         self._layout.addWidget(self._bar)
-
-    def _build_tools(self, place: tuple[int, int]) -> None:
-        tools = QHBoxLayout(self._tools)
-        tools.setContentsMargins(0, 0, 0, 0)
-        tools.setSpacing(0)
-        if place[1] > 1:
-            self._build_siblings(tools, place, "answer")
-        copy = IconButton("copy", "Copy message")
-        copy.clicked.connect(self.copy)
-        again = IconButton("again", "Regenerate", shortcut="Ctrl+R")
-        again.clicked.connect(lambda: self.regenerate.emit(self.message))
-        compare = IconButton("columns", "Compare with and without speculation")
-        compare.clicked.connect(lambda: self.compare.emit(self.message))
-        self._copy = copy
-        for button in (copy, again, compare):
-            tools.addWidget(button)
-
-    def _build_siblings(self, tools: QHBoxLayout, place: tuple[int, int], what: str) -> None:
-        back, forth = IconButton("left", f"Earlier {what}"), IconButton("right", f"Later {what}")
-        back.setEnabled(place[0] > 1)
-        forth.setEnabled(place[0] < place[1])
-        back.clicked.connect(lambda: self.sibling.emit(self.message, -1))
-        forth.clicked.connect(lambda: self.sibling.emit(self.message, 1))
-        label = QLabel(f"{place[0]}/{place[1]}")
-        label.setObjectName("subtle")
-        for widget in (back, label, forth):
-            tools.addWidget(widget)
 
     def copy(self) -> None:
         """The message's own text, Markdown and all, without the thinking before it."""
         reply = self.message.role == "assistant"
         QGuiApplication.clipboard().setText(answer(self.message.content) if reply else self.message.content)
-        self._copy.set_icon("check")
-        QTimer.singleShot(1500, self._copy, lambda: self._copy.set_icon("copy"))
+        self._tools.show_copied()

@@ -23,12 +23,13 @@ class MessageView(QScrollArea):
     """A column of messages."""
 
     regenerate = Signal(object)
+    go_on = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
     rewritten = Signal(object, str)
     round_picked = Signal(object, int)
     rewriting = Signal(int, str)
-    """A person's message that is being written anew, and how far that has come; "" = it is no more."""
+    """A message that is being written anew, and how far that has come; "" = it is no more."""
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -101,8 +102,6 @@ class MessageView(QScrollArea):
     def update_message(self, message: Message) -> None:
         """A message changed."""
         if (widget := self._widgets.get(message.id)) is not None:
-            if message.target != widget.message.target:  # known only when its model was there
-                widget.set_author(self._author(message))
             widget.show_message(message)
         else:
             self._earlier = [message if m.id == message.id else m for m in self._earlier]
@@ -143,7 +142,7 @@ class MessageView(QScrollArea):
             widget.show_round(title, rows)
 
     def rewrite(self, message: int, text: str = "") -> None:
-        """Let a person write one of their messages anew, or go on with that."""
+        """Let a person write a message anew, or go on with that."""
         if (widget := self._widgets.get(message)) is not None:
             widget.rewrite(text)
             if not text:
@@ -161,8 +160,9 @@ class MessageView(QScrollArea):
         QTimer.singleShot(0, self, self._range_changed)  # once more when the new text has its height
 
     def _add(self, message: Message, at: int) -> None:
-        widget = MessageWidget(message, self._author(message), self._place(message))
+        widget = MessageWidget(message, self._author, self._place(message))
         widget.regenerate.connect(self.regenerate)
+        widget.go_on.connect(self.go_on)
         widget.compare.connect(self.compare)
         widget.sibling.connect(self.sibling)
         widget.rewritten.connect(self.rewritten)
@@ -172,9 +172,9 @@ class MessageView(QScrollArea):
         widget.step.connect(self._step)
         self._widgets[message.id] = widget
         self._list.insertWidget(at, widget)
-        if at == self._list.count() - 2:  # below the last reply only
+        if at == self._list.count() - 2:
             for other in self.widgets:
-                other.show_legend(other is widget)
+                other.set_last(other is widget)
 
     def _trim(self) -> None:
         """A long session keeps no more on screen than an opened chat; only while nobody reads further up."""

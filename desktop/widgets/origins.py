@@ -30,15 +30,17 @@ from desktop.widgets.prose_style import dress
 
 LEGEND = (
     "Underlined: drafted and accepted. Dotted: the target's correction of a draft. Dashed: the token that a wholly "
-    "accepted draft brings on top. Not marked: plain decoding. Click a token, or press Enter on it, to see its round."
+    "accepted draft brings on top. Not marked: plain decoding. In italics: edited, or not known. Click a token, or "
+    "press Enter on it, to see its round."
 )
-WORDS: dict[Origin, str] = {
+WORDS: dict[Origin | None, str] = {
     "accepted": "drafted, accepted",
     "correction": "correction",
     "bonus": "bonus",
     "plain": "plain",
+    None: "edited, or not known token by token",
 }
-_LINES = {
+_LINES: dict[Origin | None, QTextCharFormat.UnderlineStyle] = {
     "accepted": QTextCharFormat.UnderlineStyle.SingleUnderline,
     "correction": QTextCharFormat.UnderlineStyle.DotLine,
     "bonus": QTextCharFormat.UnderlineStyle.DashUnderline,
@@ -91,13 +93,15 @@ class TokenText(Prose):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             piece = self._at(event.pos())
-            words = f"{WORDS[piece.origin]}, round {piece.round}" if piece else ""
+            words = WORDS[piece.origin] if piece else ""
+            if piece and piece.origin is not None:
+                words += f", round {piece.round}"
             QToolTip.showText(event.globalPos(), words, self)
             return True
         return super().event(event)
 
     def _pick(self, piece: Piece | None) -> None:
-        if piece is not None:
+        if piece is not None and piece.origin is not None:
             self.picked.emit(piece.round)
 
     def _at(self, point: QPoint) -> Piece | None:
@@ -177,8 +181,9 @@ class OriginsView(QWidget):
         self.round.show()
 
 
-def _look(origin: Origin) -> QTextCharFormat:
+def _look(origin: Origin | None) -> QTextCharFormat:
     tokens, look = tokens_now(), QTextCharFormat()
+    look.setFontItalic(origin is None)
     if origin in _LINES:
         look.setUnderlineStyle(_LINES[origin])
         look.setUnderlineColor(tokens.accent if origin != "correction" else tokens.bad)

@@ -165,7 +165,9 @@ class ScriptedEngine(EngineClient):
         if self.fail_reply is not None:
             raise self.fail_reply
         yield PromptProgress(52, 52, 0)
-        pieces = [self.script[i : i + 4] for i in range(0, len(self.script), 4)]
+        begun = request.messages[-1].content if request.continue_final_message else ""
+        script = self.script.removeprefix(begun)
+        pieces = [script[i : i + 4] for i in range(0, len(script), 4)]
         reason: Any = "stop"
         for n, piece in enumerate(pieces):
             await self._not_held()
@@ -179,7 +181,9 @@ class ScriptedEngine(EngineClient):
             yield Delta(piece, (token,), timings(n + 1))
             await asyncio.sleep(self.pause)
         made = timings(len(pieces))
-        yield Finished(reason, made, seed=7, start=52, ids=tuple(range(len(pieces))), tokenizer="hash")
+        prefix = tuple(range(-(-len(begun) // 4)))
+        ids = tuple(range(len(pieces)))
+        yield Finished(reason, made, seed=7, start=52 + len(prefix), ids=ids, tokenizer="hash", prefix=prefix)
 
     async def compare(self, request: ReplyRequest, job: str) -> AsyncIterator[Any]:
         self.compared.append(request)

@@ -27,7 +27,7 @@ def reply(content: str, state: str = "complete") -> Message:
 @pytest.fixture
 def make(qtbot: QtBot) -> Callable[[Message], MessageWidget]:
     def made(message: Message) -> MessageWidget:
-        widget = MessageWidget(message, "Model", (1, 1))
+        widget = MessageWidget(message, lambda _: "Model", (1, 1))
         qtbot.addWidget(widget)
         return widget
 

@@ -50,7 +50,7 @@ def picked(qtbot: QtBot) -> str:
 
 
 def footer(qtbot: QtBot) -> str:
-    widget = MessageWidget(Message(1, 1, None, "assistant", "x", 0.0, note=TAGGED), "big", (1, 1))
+    widget = MessageWidget(Message(1, 1, None, "assistant", "x", 0.0, note=TAGGED), lambda _: "big", (1, 1))
     qtbot.addWidget(widget)
     return widget._footer.toolTip()
 

@@ -60,11 +60,19 @@ def test_what_is_not_this_targets_or_cannot_be_judged_is_left_out(store: Store) 
     store.delete_chat(gone).result()
     damaged = write(store, "damaged", range(9))
     store._run("UPDATE messages SET ids = '[1, 2' WHERE chat = ?", damaged).result()
+    edited = {"bytes": 3, "rounds": 0, "edited": True, "target": "big"}
+    write(store, "a person's beginning", range(9), parts=[edited])
+    write(store, "another model's beginning", range(9), parts=[{"bytes": 3, "target": "small"}])
+    cracked = write(store, "damaged parts", range(9))
+    store._run("UPDATE messages SET parts = '[3]' WHERE chat = ?", cracked).result()
     odd = write(store, "odd", range(9))
     store._run("UPDATE messages SET parent = id WHERE chat = ? AND role = 'assistant'", odd).result()
     assert replies(store) == []
     write(store, "good", range(9))
-    assert replies(store) == [("good", 9)]
+    write(store, "good in two goes", range(9), parts=[{"bytes": 3, "target": "big"}])
+    assert replies(store) == [("good", 9), ("good in two goes", 9)]
+    store._run("ALTER TABLE messages DROP COLUMN parts").result()
+    assert len(replies(store)) == 5, "a window of before knew no parts"
 
 
 @pytest.mark.parametrize(

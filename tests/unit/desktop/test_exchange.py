@@ -40,7 +40,10 @@ def filled(store: Store) -> int:
         finish="stop",
         note="noted",
         comparison={"generation_ratio": 1.5, "more": {"x": 1}},
+        parts=[{"bytes": 6, "ids": 2, "rounds": 1, "target": "other", "timings": {"predicted_n": 2}, "finish": "length"}],
     ).result()
+    edited = [{"bytes": 12, "rounds": 0, "edited": True}]
+    store.add_message(chat.id, asked.id, "assistant", "Answer mine.", parts=edited).result()
     store.add_message(chat.id, asked.id, "assistant", "Answer two.", "failed", error={"message": "no"}).result()
     store.set_tip(chat.id, reply.id).result()
     store.pin_chat(chat.id, True).result()
@@ -117,6 +120,9 @@ REFUSED = [
     (holding(message(1, settings={"x": json.loads("[" * 60 + "]" * 60)})), "numbers or depths"),
     (holding(message(1, rounds=[{"round": 1, "verify_ms": "x"}])), "verify_ms"),
     (holding(message(1, rounds=[{"round": 1, "proposed": 3}])), "proposed"),
+    (holding(message(1, parts=[{"bytes": -1}])), "parts.0.bytes"),
+    (holding(message(1, parts=[{"ids": 3}])), "parts.0.bytes"),
+    (holding(message(1, parts=[{"bytes": 1, "edited": "yes"}])), "parts.0.edited"),
     (holding(message(1, parent=1)), "answers none before it"),
     (holding(message(2, parent=1), message(1, parent=2)), "answers none before it"),
     (holding(message(1), message(1)), "double"),

@@ -99,7 +99,7 @@ class MessageWidget(QFrame):
             self.blocks.show_markdown(message.content, complete=not streaming)
             self._waiting.setVisible(streaming and not message.content)
             self._tools.setEnabled(not streaming)
-            self._bar.setVisible(not streaming)
+            self._bar.setVisible(not streaming and self._rewrite is None)
             if streaming:
                 self._footer.clear()
             else:
@@ -188,7 +188,7 @@ class MessageWidget(QFrame):
             rewrite.paused.connect(lambda new: self.rewriting.emit(self.message.id, new))
             self._inner.addWidget(rewrite)
             self._show_text()
-            self._tools.hide()
+            self._bar.hide()
         if not text:
             self._rewrite.begin()
 
@@ -207,7 +207,7 @@ class MessageWidget(QFrame):
             self._rewrite = None
             self.rewriting.emit(self.message.id, "")
             self._show_text()
-            self._tools.show()
+            self._bar.show()
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keep_rewriting(self) -> None:
@@ -228,6 +228,7 @@ class MessageWidget(QFrame):
         self._tools.sibling.connect(lambda step: self.sibling.emit(self.message, step))
         self._tools.add("pencil", "Edit message", self.rewrite)
         self._tools.add_copy(self.copy)
+        self._bar: QWidget = self._tools
         whole = QVBoxLayout()
         whole.setSpacing(2)
         whole.addLayout(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from desktop.widgets.composer import MessageEdit
 
@@ -52,7 +52,7 @@ class Rewrite(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addWidget(self.edit)
+        layout.addWidget(_framed(self.edit) if reply else self.edit)  # a message is in its bubble already
         layout.addLayout(row)
         self.setFocusProxy(self.edit)
 
@@ -84,6 +84,15 @@ class Rewrite(QWidget):
     def _refresh(self) -> None:
         self._pause.start()
         self.send.setEnabled(bool(self.text.strip()))
+
+
+def _framed(edit: QWidget) -> QFrame:
+    frame = QFrame()
+    frame.setObjectName("bubble")
+    inside = QVBoxLayout(frame)
+    inside.setContentsMargins(14, 9, 14, 5)
+    inside.addWidget(edit)
+    return frame
 
 
 def as_typed(text: str) -> str:

@@ -65,7 +65,13 @@ def test_a_version_beside_the_old_one(chat: Desktop, engine: ScriptedEngine, qtb
     assert shown(chat) == ["one", mine]
     assert len(engine.requests) == requests, "no reply is made by itself"
     edited = chat.conversation.messages[-1]
-    assert (edited.state, edited.timings, edited.ids, edited.seed, edited.target) == ("complete", None, None, None, "big")
+    assert (edited.state, edited.timings, edited.ids, edited.seed, edited.target) == (
+        "complete",
+        None,
+        None,
+        None,
+        "big",
+    )
     footer = reply(chat, 0).footer_text
     assert footer == "edited"
     assert not button(reply(chat, 0), "Compare with and without speculation").isVisibleTo(reply(chat, 0))

@@ -40,7 +40,9 @@ def filled(store: Store) -> int:
         finish="stop",
         note="noted",
         comparison={"generation_ratio": 1.5, "more": {"x": 1}},
-        parts=[{"bytes": 6, "ids": 2, "rounds": 1, "target": "other", "timings": {"predicted_n": 2}, "finish": "length"}],
+        parts=[
+            {"bytes": 6, "ids": 2, "rounds": 1, "target": "other", "timings": {"predicted_n": 2}, "finish": "length"}
+        ],
     ).result()
     edited = [{"bytes": 12, "rounds": 0, "edited": True}]
     store.add_message(chat.id, asked.id, "assistant", "Answer mine.", parts=edited).result()

@@ -37,7 +37,9 @@ def pack(tokens: Sequence[TokenRecord]) -> dict[str, Any] | None:
     }
 
 
-def joined(before: dict[str, Any] | None, n_bytes: int, tokens: Sequence[TokenRecord], first: int) -> Any:
+def joined(
+    before: dict[str, Any] | None, n_bytes: int, tokens: Sequence[TokenRecord], first: int
+) -> dict[str, Any] | None:
     """What is kept of a reply that went on.
 
     Args:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from datetime import datetime
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
 from backend.bench.clairvoyant import Bound, Reached, bound_of, reached
 from backend.bench.modes import Mode, parse_modes
 from backend.bench.peers import Peer, parse_peer
-from backend.bench.report import Divergence, divergences, summarise, table
+from backend.bench.record import facts, record
+from backend.bench.report import summarise
 from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
 from backend.bench.sweep import Best, best_fixed, sweep_modes
+from backend.bench.words import lines, verdict
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.cli import complain, progress, version
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
@@ -113,16 +111,19 @@ def _run(
 
 def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds: Sequence[Reached]) -> None:
     """Write and show what was measured; first the file, as a closed pipe may end the showing."""
+    best, options = _best(args, runs), _options(args)
     try:
         if args.json is not None and runs:  # else what an earlier run left there stays
-            write_whole(args.json, to_bytes(_report(args, state, runs, bounds)))
+            write_whole(args.json, to_bytes(record(runs, state, options, version(), best, bounds)))
         if args.html is not None and runs:
             from backend.bench.html import page  # matplotlib takes a second to import
 
             costs = (state.cost or CostTable()).target
-            write_whole(args.html, page(runs, _facts(args, state), costs, _best(args, runs), bounds).encode())
+            head = verdict(summarise(runs), pair=state.draft is not None)
+            text = page(runs, facts(state, options, version()), costs, best, bounds, verdict=head)
+            write_whole(args.html, text.encode())
     finally:  # a disk that filled up meanwhile must not take the table too
-        _show(runs, _best(args, runs), bounds)
+        _show(runs, best, bounds)
 
 
 def _latest(session: Session, state: State) -> State:
@@ -137,19 +138,19 @@ def _best(args: argparse.Namespace, runs: Sequence[Run]) -> list[Best]:
     return best_fixed(runs, [mode.name for mode in sweep_modes(True)]) if args.sweep else []
 
 
-def _facts(args: argparse.Namespace, state: State) -> dict[str, object]:
+def _options(args: argparse.Namespace) -> dict[str, Any]:
     return {
-        "Target": f"{state.target.name}, {state.target.quant}" if state.target else "-",
-        "Draft": f"{state.draft.name}, {state.draft.quant}" if state.draft else "-",
-        "Engine": state.engine,
-        "Threads": state.threads,
-        "Exact texts": "no" if state.exact_rows is None else f"passes of up to {state.exact_rows}",
-        "Prompts": args.workload or args.prompts.name,
-        "Tokens a reply": args.max_tokens,
-        "Temperature": args.temperature,
-        "Repeats": args.repeats,
-        "Tandem": version(),
-        "Measured": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+        "prompts": args.workload or args.prompts.name,
+        "sweep": args.sweep,
+        "max_tokens": args.max_tokens,
+        "modes": args.modes,
+        "repeats": args.repeats,
+        "temperature": args.temperature,
+        "seed": args.seed,
+        "rule": args.rule,
+        "ignore_eos": args.ignore_eos,
+        "cheaper_draft": args.cheaper_draft,
+        "peers": args.peer,
     }
 
 
@@ -191,72 +192,8 @@ def _to_bound(args: argparse.Namespace, own: Sequence[OwnMode], run: Run) -> Eng
 
 
 def _show(runs: Sequence[Run], best: Sequence[Best], bounds: Sequence[Reached]) -> None:
-    if not runs:
-        return
-    for line in table(summarise(runs)):
+    for line in lines(runs, best, bounds) if runs else ():
         print(line)
-    if best:
-        print("\nThe best fixed length, picked on one half of the measurements and compared on the other:")
-    for b in best:
-        print(
-            f"  {b.category}: {b.mode} {b.over_plain or '-'}, auto {b.auto_over_plain or '-'}, "
-            f"auto / best {b.auto_over_best or '-'}"
-        )
-    if bounds:
-        print("\nBest possible by foresight (which guesses will stand), at the costs measured, and what auto reached:")
-    for r in bounds:
-        told = "-" if r.auto is None or r.share is None else f"auto {r.auto:.3f}, {r.share:.0%} of it"
-        print(f"  {r.category}: {r.bound:.3f}, {told}")
-    found = divergences(runs)
-    if found:
-        print("\nReplies that differ from plain's, and the lead of either token over its second best there:")
-    for d in found:
-        print(f"  {d.mode}, {d.prompt_id}, repeat {d.repeat + 1}, at {d.index}: {_margins(d)}")
-
-
-def _margins(d: Divergence) -> str:
-    if d.worst is None:
-        return "no margin is known"
-    return ", ".join(
-        f"{side} {margin:.3g}"
-        for side, margin in (("plain", d.margin_plain), ("other", d.margin))
-        if margin is not None
-    )
-
-
-def _report(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds: Sequence[Reached]) -> dict[str, Any]:
-    return {
-        "runs": [one.to_json() for one in runs],
-        "meta": {
-            "tandem": version(),
-            "llama_cpp_python": installed("llama-cpp-python"),
-            "python": platform.python_version(),
-            "platform": platform.platform(),
-            "engine": state.engine,
-            "threads": state.threads,
-            "devices": [device.model_dump() for device in state.devices],
-            "target": state.target.model_dump() if state.target else None,
-            "draft": state.draft.model_dump() if state.draft else None,
-            "options": {
-                "prompts": args.workload or args.prompts.name,
-                "sweep": args.sweep,
-                "max_tokens": args.max_tokens,
-                "modes": args.modes,
-                "repeats": args.repeats,
-                "temperature": args.temperature,
-                "seed": args.seed,
-                "rule": args.rule,
-                "ignore_eos": args.ignore_eos,
-                "cheaper_draft": args.cheaper_draft,
-                "peers": args.peer,
-            },
-        },
-        "summary": [asdict(row) for row in summarise(runs)] if runs else [],
-        "best_fixed": [asdict(b) for b in _best(args, runs)],
-        "bounds": [asdict(r) for r in bounds],
-        "costs": (state.cost or CostTable()).model_dump(),
-        "differences": [asdict(d) for d in divergences(runs)],
-    }
 
 
 def _limited(prompts: Sequence[Prompt], limit: int | None) -> list[Prompt]:

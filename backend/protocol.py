@@ -195,6 +195,8 @@ class RoundRecord:
     host_ms: float
     reason: str = ""
     """Why this length: shown when nothing was proposed."""
+    p: tuple[float, ...] = ()
+    """The target's probability of each of ``targets``, when asked for (of those up to the reply's end)."""
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from backend.bench.series import Series
 from backend.errors import EngineError
 from backend.protocol import DraftRequest, LoadRequest, Message, ReplyRequest, Speculation
 from desktop.inbox import Event, Inbox, Kind
@@ -46,6 +47,12 @@ class EngineBridge(QObject):
     tried = Signal(str, object)
     judged = Signal(str, object)
     """The end of a trial: (replies, all that was tried)."""
+    warmed = Signal(str, object)
+    """A benchmark begins with its first reply now."""
+    benched = Signal(str, object)
+    """Of a benchmark: (run, the report's rows so far)."""
+    bench_ended = Signal(str, object)
+    """A benchmark has come to its end."""
     counted = Signal(int, object)
     pieces = Signal(str, object)
     """What tokens stand for: (the vocabulary's digest, texts)."""
@@ -58,6 +65,8 @@ class EngineBridge(QObject):
         self._jobs = Jobs(make_client, self._tell, self._inbox.forget)
         self.holding = False
         """Whether replies wait for a pair: which model will answer is not known then."""
+        self.probabilities = False
+        """Whether replies tell the target's probability of each token, which costs a little time."""
         self._closed = False
         """From then on requests come too late and do nothing."""
         self._loop = asyncio.new_event_loop()
@@ -117,7 +126,8 @@ class EngineBridge(QObject):
 
     def reply(self, request: ReplyRequest) -> str:
         """Generate, once no pair is on its way; template switches that the target does not know are left out then."""
-        return self._job(lambda job: self._jobs.reply(request, job))
+        asked = request.model_copy(update={"probabilities": self.probabilities})
+        return self._job(lambda job: self._jobs.reply(asked, job))
 
     def compare(self, request: ReplyRequest) -> str:
         """The same reply both ways."""
@@ -126,6 +136,10 @@ class EngineBridge(QObject):
     def try_drafts(self, drafts: Sequence[str], chats: Path) -> str:
         """Judge drafts by the replies in the chats: ``trying``, ``tried`` for each, then ``judged`` or ``failed``."""
         return self._job(lambda job: self._jobs.try_drafts(drafts, chats, job))
+
+    def bench(self, series: Series) -> str:
+        """Measure the loaded pair: ``warmed``, ``benched`` for each reply, then ``bench_ended`` or ``failed``."""
+        return self._job(lambda job: self._jobs.bench(series, job))
 
     def count(self, ticket: int, messages: list[Message], switches: dict[str, Any]) -> None:
         """Count prompt tokens; the answer carries ``ticket``. Failing is silent: it is only a hint."""

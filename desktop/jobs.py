@@ -10,6 +10,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from pathlib import Path
 from typing import Any, Protocol
 
+from backend.bench.report import summarise
+from backend.bench.runner import Run
+from backend.bench.series import Series, measured
 from backend.bench.tune import Failed, Trying, chat_replies, try_drafts
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
@@ -69,7 +72,7 @@ class Jobs:
         """What answers, as the engine said last."""
         self._loads = asyncio.Lock()
         self._waiting: set[str] = set()
-        """Jobs of which the engine has not said anything yet; a trial is stopped as they are, at once."""
+        """Jobs of which the engine has not said anything yet; trials and benchmarks are stopped like them, at once."""
         self._decoding: dict[str, asyncio.Task[None]] = {}
         """Replies and comparisons that the engine has begun."""
 
@@ -252,6 +255,20 @@ class Jobs:
                     self._tell("tried", job, step)
         self._tell_state(await client.state())
         self._tell("judged", job, (len(replies), tuple(found)))
+
+    async def bench(self, series: Series, job: str) -> None:
+        """Every way of decoding on every prompt, one reply after another."""
+        self._waiting.add(job)
+        client = await self._engine()
+        runs: list[Run] = []
+        async with contextlib.aclosing(measured(client, series)) as steps:  # type: ignore[type-var]
+            async for run in steps:
+                if run is None:
+                    self._tell("warmed", job, None)
+                else:
+                    runs.append(run)  # the rows are made between two replies, so that no reply is slowed by it
+                    self._tell("benched", job, (run, await asyncio.to_thread(summarise, tuple(runs))))
+        self._tell("bench_ended", job, None)
 
     async def cancel(self, job: str) -> None:
         """Through the engine, which then says how far the job came; at once when it knows nothing of it."""

@@ -36,6 +36,7 @@ SHORTCUTS = (
     Shortcut("compare", "Ctrl+Shift+E", "Compare the last reply"),
     Shortcut("origins", "Ctrl+Shift+T", "Show where tokens came from"),
     Shortcut("speculation", "Ctrl+Shift+S", "Speculation on or off"),
+    Shortcut("benchmark", "Ctrl+Shift+B", "Measure this pair"),
     Shortcut("chat_settings", "Ctrl+,", "Chat settings"),
     Shortcut("sidebar", "F8", "Show or hide the chats"),
     Shortcut("panel", "F9", "Show or hide the speculation panel"),

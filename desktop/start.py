@@ -103,6 +103,7 @@ class Desktop:
         self.bridge.close()
         self.conversation.finish()
         self.window.exchange.close()
+        self.window.benchmarking.close()
         self.window.sidebar.finder.close()
         self.shelf.close()
         self.settings.change(clean_exit=True)

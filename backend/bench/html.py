@@ -27,6 +27,7 @@ _PAGE = """\
  svg { max-width: 100%; height: auto; }
 </style></head><body>
 <h1>{{ title }}</h1>
+{% if verdict %}<p><strong>{{ verdict }}.</strong></p>{% endif %}
 <table>{% for name, value in facts.items() %}<tr><th>{{ name }}</th><td>{{ value }}</td></tr>{% endfor %}</table>
 <p>Ratios are of milliseconds per token against plain decoding in the same interleaved run, with the 95 % interval of a
 bootstrap over prompts, each with all its repeats. A mode named plain#… is plain decoding once more: its ratio is
@@ -67,6 +68,8 @@ def page(
     target_costs: Mapping[int, float],
     best: Sequence[Best] = (),
     bounds: Sequence[Reached] = (),
+    *,
+    verdict: str = "",
 ) -> str:
     """The page.
 
@@ -76,6 +79,7 @@ def page(
         target_costs: measured pass costs, tokens -> ms.
         best: of a sweep.
         bounds: what foresight would have reached.
+        verdict: the sentence on top.
     """
     rows = summarise(runs)
     figures: list[tuple[str, str]] = []
@@ -91,6 +95,7 @@ def page(
     head, *lines = table_cells(rows)
     fields: dict[str, Any] = {
         "title": "Tandem benchmark",
+        "verdict": verdict,
         "facts": facts,
         "head": head,
         "lines": lines,

@@ -97,6 +97,8 @@ class OwnMode:
     mode: Mode
     max_tokens: int
     ignore_eos: bool = False
+    series: str = ""
+    """Tells this benchmark from others of the same engine, so that none uses what another has learnt."""
 
     @property
     def name(self) -> str:
@@ -105,7 +107,7 @@ class OwnMode:
 
     async def answer(self, prompt: Prompt, sampling: Sampling, repeat: int = 0) -> Run:
         """See :class:`Contestant`."""
-        learner = f"bench {repeat} {self.name}"[:100]
+        learner = f"bench {self.series}{repeat} {self.name}"[:100]
         request = reply_request(prompt, sampling, self.max_tokens, self.ignore_eos, self.mode.speculation, learner)
         return await collect(self.client.reply(request, new_job()), self.name, prompt, sampling)
 
@@ -182,9 +184,7 @@ def order(contestants: Sequence[T], turn: int) -> list[T]:
     return turned[::-1] if turn % 2 else turned
 
 
-def schedule(
-    prompts: Sequence[Prompt], contestants: Sequence[Contestant], repeats: int
-) -> Iterator[tuple[int, int, Prompt, Contestant]]:
+def schedule(prompts: Sequence[Prompt], contestants: Sequence[T], repeats: int) -> Iterator[tuple[int, int, Prompt, T]]:
     """(repeat, index of the prompt, prompt, contestant), in the order of measuring."""
     for repeat in range(repeats):
         for index, prompt in enumerate(prompts):

@@ -10,6 +10,9 @@ from typing import Any
 
 from backend.errors import EngineError, ErrorCode
 
+_MOST_BYTES = 100_000_000
+"""Of a prompt file; a larger one is something else, perhaps a model."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -27,6 +30,12 @@ def load_prompts(path: Path) -> list[Prompt]:
         EngineError: FILE_MISSING, or BAD_REQUEST naming the line that is wrong.
     """
     try:
+        if (size := path.stat().st_size) > _MOST_BYTES:
+            raise EngineError(
+                ErrorCode.BAD_REQUEST,
+                f"{path} is {size / 1e6:,.0f} MB large, so it is hardly a prompt file; choose one with a JSON object a "
+                "line.",
+            )
         raw = path.read_bytes()
     except OSError as error:
         raise EngineError(

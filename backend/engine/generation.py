@@ -209,6 +209,7 @@ class Generation:
         p = None
         if self._probabilities:
             p = self.rounds.probability(done.rows[emitted.row], emitted.token, position)
+            done.chances.append(p)
         source = done.proposal.source if done.proposal and emitted.origin != "plain" else None
         return Shown(emitted, source, done.index, position, p)
 

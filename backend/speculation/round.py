@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from backend.protocol import Origin, Outcome
@@ -49,6 +49,8 @@ class Round:
     read_ms: float = 0.0
     """Part of the round spent on the draft's reading of the prompt (in none of the three above), and its tokens."""
     read_n: int = 0
+    chances: list[float] = field(default_factory=list)
+    """The target's probability of each emitted token, where somebody asked for it."""
 
 
 class Passenger(NamedTuple):

@@ -105,4 +105,5 @@ def record(done: Round) -> RoundRecord:
         verify_ms=done.verify_ms,
         host_ms=done.host_ms,
         reason=done.reason,
+        p=tuple(round(chance, 4) for chance in done.chances),
     )

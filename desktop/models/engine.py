@@ -19,6 +19,7 @@ from desktop.words import Notice, notice
 
 log = logging.getLogger(__name__)
 Mode = Literal["starting", "up", "loading", "lost"]
+Borrower = Literal["trial", "benchmark"]
 
 
 class Engine(QObject):
@@ -54,8 +55,8 @@ class Engine(QObject):
         self._draft_is_due = False
         """The draft in use may not be the chosen one."""
         self._asked = ""
-        self.trying = False
-        """Whether drafts are being tried: replies wait, and none is exchanged on a person's behalf."""
+        self.lent: Borrower | None = None
+        """Who has the engine to itself: replies wait, and no draft is exchanged on a person's behalf."""
         self._draft_unsure = False
         """Whether the state may not say which draft is in use: a trial broke off while it exchanged them."""
         bridge.state_changed.connect(self._on_state)
@@ -139,8 +140,14 @@ class Engine(QObject):
             self._settings.change(load=options)
             self.reload()
 
+    def lend(self, to: Borrower) -> None:
+        """Let nothing else use it, until :meth:`take_back`."""
+        self.lent = to
+        self._bridge.hold_replies()
+        self.changed.emit()
+
     def try_drafts(self, chats: Path) -> str:
-        """Judge the drafts that fit by the replies in the chats, the one in use first; until :meth:`end_trial`.
+        """Judge the drafts that fit by the replies in the chats, the one in use first; until :meth:`take_back`.
 
         Returns:
             The job; empty when there is no draft to try.
@@ -150,19 +157,18 @@ class Engine(QObject):
         drafts = used + [c.model.id for c in known if c.ready and c.model.id not in used]
         if not drafts:
             return ""
-        self.trying = self._draft_unsure = True
-        self._bridge.hold_replies()
-        self.changed.emit()
+        self._draft_unsure = True
+        self.lend("trial")
         return self._bridge.try_drafts(drafts, chats)
 
-    def end_trial(self, *, chosen: str = "", orderly: bool = False) -> None:
-        """Go on with another draft, by default with the one from before.
+    def take_back(self, *, chosen: str = "", orderly: bool = False) -> None:
+        """Go on after a trial or a benchmark: with another draft, by default with the one from before.
 
         Args:
             chosen: that draft.
-            orderly: the trial came to its end, so that the state says which draft is in use.
+            orderly: no exchange of drafts was broken off, so that the state says which one is in use.
         """
-        self.trying = False
+        self.lent = None
         self._draft_unsure = self._draft_unsure and not orderly
         if self._wanted is None:
             self._bridge.release_replies()
@@ -212,7 +218,7 @@ class Engine(QObject):
         """Exchange the draft as soon as its target is there and, for "automatic", what fits it is known."""
         target, wanted, now = self.state.target, self._wanted, self._settings.now
         unknown = now.draft == AUTOMATIC and (target is None or target.id != self.drafts_of)
-        if not self._draft_is_due or target is None or self._pair_wanted or unknown or self.trying:
+        if not self._draft_is_due or target is None or self._pair_wanted or unknown or self.lent:
             return
         self._draft_is_due = False
         draft = self._draft_id()
@@ -260,7 +266,7 @@ class Engine(QObject):
 
     def _on_state(self, state: State) -> None:
         before, self.state, self._worker = self.state, state, "up"
-        if state.draft_note and state.draft_note != before.draft_note and not self.trying:
+        if state.draft_note and state.draft_note != before.draft_note and self.lent != "trial":
             self.noticed.emit(Notice("The draft model is not in use", state.draft_note, mild=True))
         self.changed.emit()
         if (state.target and state.target.id) != (before.target and before.target.id):

@@ -47,15 +47,32 @@ def position_shares(timings: Timings) -> list[float]:
     return [stood / drafted for stood, drafted in pairs if drafted]
 
 
+def passes(rounds: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that took a pass of their own: the prompt's own token takes none."""
+    return [record for record in rounds if _number(record, "verify_ms") > 0]
+
+
 def timeline(rounds: Sequence[dict[str, Any]]) -> list[Bar]:
-    """The last rounds, one after the other."""
+    """Rounds one after the other."""
     out: list[Bar] = []
     at = 0.0
-    for record in rounds[-SHOWN_ROUNDS:]:
+    for record in rounds:
         bar = Bar(at, *(_number(record, name) for name in ("draft_ms", "verify_ms", "host_ms")))
         out.append(bar)
         at += bar.draft + bar.verify + bar.host
     return out
+
+
+def says_timeline(rounds: Sequence[dict[str, Any]], of: int, plain_ms: float | None) -> str:
+    """What these rounds of so many brought in their time, and what plain decoding brings in it."""
+    bars = timeline(rounds)
+    if not bars:
+        return "No rounds yet."
+    took = bars[-1].start + bars[-1].draft + bars[-1].verify + bars[-1].host
+    tokens = sum(int(_number(record, "emitted")) for record in rounds)
+    plain = f"; plain decoding, above, makes {took / plain_ms:.0f}, {plain_ms:.0f} ms each" if plain_ms else ""
+    first, last = (int(_number(rounds[at], "round")) for at in (0, -1))
+    return f"Rounds {first} to {last} of {of}, drafting and the pass: {tokens} tokens in {took:,.0f} ms{plain}."
 
 
 def usual_length(timings: Timings) -> int:

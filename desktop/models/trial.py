@@ -70,7 +70,7 @@ class Trial(QObject):
         elif self.phase != "waiting":
             if engine.busy:
                 self._fail(EngineError(ErrorCode.BUSY, _OVERTAKEN))
-        elif engine.mode == "up" and not engine.busy and not self._busy():
+        elif engine.mode == "up" and not engine.busy and not engine.lent and not self._busy():
             if engine.state.target is None:
                 self._fail(EngineError(ErrorCode.NO_MODEL, "No model is loaded; choose one first."))
             else:
@@ -97,8 +97,8 @@ class Trial(QObject):
         if self._job:
             self._bridge.cancel(self._job)
         self._job, self.phase = "", "idle"
-        if self._engine.trying:
-            self._engine.end_trial(chosen=chosen, orderly=orderly)
+        if self._engine.lent == "trial":
+            self._engine.take_back(chosen=chosen, orderly=orderly)
         self.changed.emit()
 
     def _on_trying(self, job: str, progress: Trying) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from string import Template
 
 from PySide6.QtGui import QColor
@@ -19,6 +20,8 @@ def stylesheet(tokens: Tokens, unit: int) -> str:
             values[item.name] = value.name()
     values |= {f"u{n}": f"{n * unit}px" for n in range(1, 13)}
     values["r"] = f"{2 * unit}px"
+    tick = "tick-dark" if tokens.on_accent.lightness() < 128 else "tick-light"
+    values["tick"] = (Path(__file__).parents[1] / "resources" / "icons" / f"{tick}.svg").as_posix()
     return Template(_SHEET).substitute(values)
 
 
@@ -56,6 +59,18 @@ QLineEdit#field, QPlainTextEdit#field {
   border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink;
   selection-background-color: $accent; selection-color: $on_accent; }
 QLineEdit#field:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
+QSpinBox#field { border: 1px solid $line; border-radius: $r; padding: $u1 0; background: $page; color: $ink;
+  selection-background-color: $accent; selection-color: $on_accent; }
+QSpinBox#field::up-button, QSpinBox#field::down-button { width: 0; border: none; }
+QSpinBox#field QLineEdit { background: transparent; border: none; color: $ink; }
+QSpinBox#field QLineEdit:disabled { color: $faint; }
+QSpinBox#field:focus { border: 1px solid $accent; }
+QCheckBox { color: $ink; spacing: $u2; }
+QCheckBox:disabled { color: $subtle; }
+QCheckBox::indicator { width: $u3; height: $u3; border: 1px solid $faint; border-radius: $u1; background: $page; }
+QCheckBox::indicator:checked { background: $accent; border: 1px solid $accent; image: url("$tick"); }
+QCheckBox::indicator:checked:disabled { background: $faint; border: 1px solid $faint; }
+QCheckBox::indicator:focus { border: 1px solid $ink; }
 QComboBox { border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink; }
 QComboBox:hover { background: $hover; }
 QComboBox:focus, QComboBox:on { border: 1px solid $accent; }

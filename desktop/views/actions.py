@@ -56,6 +56,7 @@ class Actions(QObject):
             "chat_settings": window.edit_chat_settings,
             "sidebar": window.toggle_sidebar,
             "panel": window.toggle_panel,
+            "benchmark": window.benchmarking.open,
             "shortcuts": self.show_shortcuts,
             "quit": window.close,
         }
@@ -80,6 +81,7 @@ class Actions(QObject):
         menu.addAction(self.by_id["chat_settings"])
         menu.addAction(self.by_id["origins"])
         menu.addAction(self.by_id["panel"])
+        menu.addAction(self.by_id["benchmark"])
         themes = menu.addMenu("Appearance")
         group = QActionGroup(self)
         for choice, text in _THEMES:

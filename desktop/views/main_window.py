@@ -20,6 +20,7 @@ from desktop.shortcuts import key_text
 from desktop.store import Hit, Message, Store
 from desktop.theme.theme import Theme
 from desktop.views.actions import Actions
+from desktop.views.benchmarking import Benchmarking
 from desktop.views.chat_changes import ChatChanges
 from desktop.views.chat_page import ChatPage
 from desktop.views.chat_settings import ChatSettingsDialog
@@ -80,6 +81,7 @@ class MainWindow(QMainWindow):
         self.changes = ChatChanges(self)
         self.exchange = Exchange(self, self._author)
         self.origins = Origins(self.page.messages, bridge, settings)
+        self.benchmarking = Benchmarking(bridge, engine, settings, conversation, comparing, self)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
         self.unsent = Unsent(self.page.composer, self.page.messages, conversation, store)
@@ -236,6 +238,7 @@ class MainWindow(QMainWindow):
             from desktop.views.panel import Panel
 
             self.panel = Panel(self._bridge, self.engine, self.conversation)
+            self.panel.measure.clicked.connect(self.benchmarking.open)
             self.panel.hide()
             self._split.addWidget(self.panel)
             self._split.setSizes([*self._split.sizes()[:2], 320])
@@ -289,5 +292,6 @@ class MainWindow(QMainWindow):
         self.conversation.stop()
         self.unsent.finish()
         self.habits.keep()
+        self.benchmarking.leave()
         QTimer.singleShot(0, self.close_compare)
         super().closeEvent(event)

@@ -26,13 +26,18 @@ class Origins(QObject):
         self._asked: tuple[str, int, dict[str, Any], str | None, list[int]] | None = None
         """The last question: its job, and what it was about."""
         messages.round_picked.connect(self._picked)
-        messages.show_origins(settings.now.origins)
+        self._show()
         bridge.pieces.connect(self._answered)
 
     def toggle(self) -> None:
         """The other way round, now and in all chats."""
         self._settings.change(origins=not self._settings.now.origins)
-        self._messages.show_origins(self._settings.now.origins)
+        self._show()
+
+    def _show(self) -> None:
+        shown = self._settings.now.origins
+        self._messages.show_origins(shown)
+        self._bridge.probabilities = shown  # of replies from now on: only who looks at tokens pays for them
 
     def _picked(self, message: Message, number: int) -> None:
         self._asked = None

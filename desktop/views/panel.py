@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from backend.protocol import RoundRecord, Timings
 from backend.wire import dump
@@ -15,6 +15,7 @@ from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.parts import last_rounds
+from desktop.shortcuts import key_text
 from desktop.store.records import ROUNDS_KEPT
 from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, TimelinePlot
 from desktop.widgets.what_if import WhatIf
@@ -43,9 +44,12 @@ class Panel(QScrollArea):
         self.rate, self.positions = RatePlot(), PositionPlot()
         self.equation, self.timeline = EquationPlot(), TimelinePlot()
         self.what_if = WhatIf()
+        self.measure = QPushButton("Measure this pair…")
+        self.measure.setToolTip(f"Plain and speculation in turn on several prompts ({key_text('benchmark')})")
         self._build()
         self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
         self._timer.timeout.connect(self.refresh)
+        self.timeline.moved.connect(self.refresh)
         conversation.opened.connect(lambda _: self._look())
         conversation.changed.connect(lambda _: self._look())
         conversation.running_changed.connect(self._running)
@@ -68,12 +72,9 @@ class Panel(QScrollArea):
             timings.alpha, insight.usual_length(timings), timings.tokens_per_pass, insight.says_equation_one(timings)
         )
         plain = timings.plain_ms
-        words = (
-            f"The last {insight.SHOWN_ROUNDS} rounds: drafting, then the pass. Above them the passes of plain decoding"
-        )
-        self.timeline.show_rounds(
-            insight.timeline(self._rounds), plain, f"{words}, {plain:.0f} ms each." if plain else f"{words}."
-        )
+        rounds = insight.passes(self._rounds)
+        shown = rounds[self.timeline.place(len(rounds))]
+        self.timeline.show_rounds(insight.timeline(shown), plain, insight.says_timeline(shown, len(rounds), plain))
         self._numbers.setText("\n\n".join(filter(None, self._sentences(timings))))
         self.what_if.set_cost(state.cost)
 
@@ -102,6 +103,7 @@ class Panel(QScrollArea):
             self._numbers,
             self.timeline,
             self.what_if,
+            self.measure,
         )
         for widget in parts:
             column.addWidget(widget)

@@ -21,6 +21,8 @@ from desktop.store import Message
 from desktop.views.comparing import Comparing
 from desktop.widgets.status_bar import StatusBar
 
+_LENT = {"trial": "Trying drafts on your chats", "benchmark": "Measuring this pair: messages wait"}
+
 
 class StatusLine(QObject):
     """Binds a status bar.
@@ -76,8 +78,8 @@ class StatusLine(QObject):
             reading=self._reading if running else None,
             timings=self._timings,
         )
-        if engine.trying and engine.mode == "up":
-            text = "Trying drafts on your chats"
+        if engine.lent is not None and engine.mode == "up":
+            text = _LENT[engine.lent]
         elif self._comparing.running and engine.mode == "up":
             text = "Comparing with and without speculation"
         self._bar.set_lead(text, cancellable=engine.mode == "loading", detail=detail(text, engine.state))

@@ -5,25 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QDialogButtonBox,
-    QHeaderView,
-    QLabel,
-    QProgressBar,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QVBoxLayout, QWidget
 
 from backend.bench.tune import Failed, Trying
 from backend.errors import EngineError
 from backend.forecast import Forecast
 from desktop.figures import MISSING
-from desktop.widgets.tips import plain
+from desktop.widgets.figure_table import FigureTable
+from desktop.widgets.labels import wrapped
 
 _HEADINGS = {
     "Draft": "",
@@ -33,7 +22,6 @@ _HEADINGS = {
 }
 _ROWS_SHOWN = 8
 _DRAFT = Qt.ItemDataRole.UserRole
-_GONE_ON = "The models have been exchanged since, or the engine has stopped. The draft list takes any of these drafts."
 _GONE_ON = "The models were exchanged meanwhile, or the engine stopped. The draft list takes any of these drafts."
 _NOTE = (
     "Judged on {tokens:,} tokens of {replies:,} {word} that {target} wrote in your chats, without generating anything. "
@@ -54,13 +42,13 @@ class TrialDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Try drafts on my chats")
         self._target, self._named = target, named
-        self._heading = _text("heading")
-        self._detail = _text("subtle")
+        self._heading = wrapped("heading")
+        self._detail = wrapped("subtle")
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName("Progress")
-        self.table = _table()
+        self.table = FigureTable("Drafts", _HEADINGS)
         self.table.itemSelectionChanged.connect(self._show_button)
         self.buttons = QDialogButtonBox()
         self.use = self.buttons.addButton("Use this draft", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -149,10 +137,8 @@ class TrialDialog(QDialog):
         self._say("Too few replies yet" if "tokens" in error.details else "The drafts were not tried", error.message)
 
     def _add(self, row: int, one: Forecast | Failed) -> None:
-        self.table.insertRow(row)
         name = self._named(one.draft) + (" (in use)" if one.draft == self._used else "")
-        for column, text in enumerate((name, *_figures(one))):
-            self.table.setItem(row, column, _cell(text, number=column > 0))
+        self.table.set_row(row, (name, *_figures(one)))
         if isinstance(one, Forecast):
             self.table.item(row, 0).setData(_DRAFT, one.draft)  # type: ignore[union-attr]
 
@@ -180,51 +166,3 @@ def _verdict(best: Forecast, name: str, *, in_use: bool) -> str:
         return "No draft here is predicted to beat plain decoding"
     which = f"{name}, which is in use, promises" if in_use else f"{name} promises"
     return f"{which} the most: ≈ {best.speedup:.2f}× plain"
-
-
-def _text(name: str) -> QLabel:
-    label = QLabel()
-    label.setObjectName(name)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
-
-
-def _table() -> QTableWidget:
-    table = QTableWidget(0, len(_HEADINGS))
-    table.setHorizontalHeaderLabels(list(_HEADINGS))
-    for column, tip in enumerate(_HEADINGS.values()):
-        item = table.horizontalHeaderItem(column)
-        assert item is not None
-        item.setToolTip(tip)
-        item.setTextAlignment(Qt.AlignmentFlag.AlignVCenter | _side(number=column > 0))
-    header = table.horizontalHeader()
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    header.setHighlightSections(False)
-    header.setSectionsClickable(False)
-    table.verticalHeader().hide()
-    table.setShowGrid(False)
-    table.setAccessibleName("Drafts")
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setTabKeyNavigation(False)
-    table.setWordWrap(False)
-    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # what tells files apart stands at the end
-    font = QFont(table.font())
-    font.setFeature(QFont.Tag("tnum"), 1)
-    table.setFont(font)
-    return table
-
-
-def _cell(text: str, *, number: bool = False) -> QTableWidgetItem:
-    item = QTableWidgetItem(text)
-    item.setTextAlignment(Qt.AlignmentFlag.AlignVCenter | _side(number=number))
-    item.setToolTip(plain(text))
-    return item
-
-
-def _side(*, number: bool) -> Qt.AlignmentFlag:
-    return Qt.AlignmentFlag.AlignRight if number else Qt.AlignmentFlag.AlignLeft

@@ -46,6 +46,13 @@ _LINES: dict[Origin | None, QTextCharFormat.UnderlineStyle] = {
     "bonus": QTextCharFormat.UnderlineStyle.DashUnderline,
 }
 
+_COLUMNS = ["Place", "Guessed", "The target said", "Probability", "What came of it"]
+_CHANCE = 3
+_CHANCE_TIP = (
+    "The target's probability for its token, by all of the chat's sampling settings; where the likeliest token is "
+    "always taken, at temperature 1. Known of replies that are written while tokens are shown."
+)
+
 
 class TokenText(Prose):
     """The text itself, each token by its origin."""
@@ -123,8 +130,9 @@ class RoundTable(QWidget):
         self.title.setObjectName("subtle")
         self.title.setWordWrap(True)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.table = QTableWidget(0, 4)
-        self.table.setHorizontalHeaderLabels(["Place", "Guessed", "The target said", "What came of it"])
+        self.table = QTableWidget(0, len(_COLUMNS))
+        self.table.setHorizontalHeaderLabels(_COLUMNS)
+        self.table.horizontalHeaderItem(_CHANCE).setToolTip(_CHANCE_TIP)  # type: ignore[union-attr]
         self.table.setAccessibleName("Round")
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -134,7 +142,7 @@ class RoundTable(QWidget):
         self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         head = self.table.horizontalHeader()
         head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(len(_COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 0)
@@ -191,7 +199,7 @@ def _look(origin: Origin | None) -> QTextCharFormat:
     return look
 
 
-def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, str, str, str]]:
+def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, ...]]:
     """A stored round as the table shows it; tokens by their text where it is known, else by their number."""
     proposed, targets, accepted = record.get("proposed") or (), record.get("targets") or (), record.get("accepted") or 0
 
@@ -201,6 +209,13 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
         known = text.get(ids[at])
         return f"token {ids[at]}" if known is None else f"“{known}”".replace("\n", "⏎").replace("\t", "⇥")
 
+    chances = record.get("p") or ()
+
+    def chance(at: int) -> str:
+        if at >= len(chances):
+            return "–"
+        return "< 1 %" if chances[at] < 0.005 else f"{chances[at]:.0%}".replace("%", " %")
+
     def outcome(at: int) -> str:
         if at < accepted:
             return "accepted"
@@ -209,7 +224,7 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
         return "bonus" if proposed else "plain"
 
     return [
-        (str(at + 1), shown(proposed, at), shown(targets, at), outcome(at))
+        (str(at + 1), shown(proposed, at), shown(targets, at), chance(at), outcome(at))
         for at in range(max(len(proposed), len(targets)))
     ]
 

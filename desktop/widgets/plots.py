@@ -11,12 +11,12 @@ from collections.abc import Sequence
 os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSlider, QVBoxLayout, QWidget
 
 from backend.equations import expected_tokens
-from desktop.models.insight import CURVES, Bar
+from desktop.models.insight import CURVES, SHOWN_ROUNDS, Bar
 from desktop.theme.tokens import tokens_now
 
 _STEPS = [n / 50 for n in range(51)]
@@ -127,16 +127,35 @@ class EquationPlot(Plot):
 
 
 class TimelinePlot(Plot):
-    """The last rounds: drafting, the pass, and the rest; above them, plain decoding's passes."""
+    """Some rounds of the reply: drafting, the pass, and the rest; above them, plain decoding's passes."""
+
+    moved = Signal()
+    """Others are to be shown."""
 
     def __init__(self) -> None:
         super().__init__("Rounds", "ms", "")
+        self.last = QSlider(Qt.Orientation.Horizontal)
+        self.last.setAccessibleName("Which rounds are shown")
+        self.last.setRange(SHOWN_ROUNDS, SHOWN_ROUNDS)
+        self.last.valueChanged.connect(self.moved)
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.words), self.last)
         self._bars = [pg.BarGraphItem(x0=[], width=[], y0=[], height=[]) for _ in range(3)]
         self._plain = pg.BarGraphItem(x0=[], width=[], y0=[], height=[])
         for item in (*self._bars, self._plain):
             self.plot.addItem(item)
         self.plot.getAxis("left").setTicks([[(0.5, "rounds"), (1.7, "plain")]])
         self.plot.setYRange(0, 2.2)
+
+    def place(self, of: int) -> slice:
+        """Which of so many rounds are to be shown: the last ones, until a person looks at others."""
+        at_end = self.last.value() == self.last.maximum()
+        with QSignalBlocker(self.last):
+            self.last.setMaximum(max(of, SHOWN_ROUNDS))
+            self.last.setValue(self.last.maximum() if at_end else self.last.value())
+        self.last.setVisible(of > SHOWN_ROUNDS)
+        return slice(self.last.value() - SHOWN_ROUNDS, self.last.value())
 
     def show_rounds(self, rounds: Sequence[Bar], plain_ms: float | None, words: str) -> None:
         """Rounds, and what a plain pass costs here."""

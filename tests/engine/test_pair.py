@@ -228,6 +228,7 @@ def test_probabilities_come_from_the_rows_that_decided(smol: Pair, settings: Spe
     values = [t.p for t in reply.tokens]
     assert all(p is not None and 0 < p <= 1 for p in values)
     assert len(set(values)) > 5
+    assert [p for r in reply.rounds for p in r.p][: len(values)] == pytest.approx(values, abs=1e-4)
     if sampling.temperature == 0:
         plain = say(smol, STORY, speculation=OFF, max_tokens=24, probabilities=True)
         if plain.ids == reply.ids:

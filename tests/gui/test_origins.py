@@ -74,13 +74,22 @@ def test_the_real_thing(real: Callable[[], Desktop], qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "token" not in str(table(widget)))
     rows = table(widget)
     assert len(rows) == max(len(record["proposed"]), len(record["targets"]))
-    assert [row[3] for row in rows].count("accepted") == record["accepted"]
+    assert [row[-1] for row in rows].count("accepted") == record["accepted"]
+    assert {row[3] for row in rows} == {"–"}, "it was written while no tokens were shown"
     assert f"Round {number}: {len(record['proposed'])} guessed by" in widget._origins.round.title.text()
+    desktop.window.new_chat()
+    send(desktop, qtbot, "one two three")
+    finished(desktop, qtbot, MINUTE)
+    qtbot.waitUntil(lambda: bool(desktop.conversation.messages[-1].rounds))
+    whole = [r for r in desktop.conversation.messages[-1].rounds if r["outcome"] != "cut"][:-1]
+    assert whole
+    assert all(len(r["p"]) == len(r["targets"]) and all(0 <= p <= 1 for p in r["p"]) for r in whole)
     desktop.window.close()
     desktop.close()
 
     again = real()
     again.window.open_chat(again.store.chats()[0].id)
+    assert again.bridge.probabilities
     assert last(again)._origins is not None, "the choice is remembered, and so is where tokens came from"
     toggle(again)
     assert not last(again).blocks.isHidden()

@@ -39,6 +39,7 @@ def test_the_real_thing(real: Callable[[], Desktop], qtbot: QtBot) -> None:
     assert "A pass over so many tokens takes 1: " in panel._numbers.text()
     x, y = panel.equation._point.getData()
     assert (len(x), len(y)) == (1, 1)
+    assert "plain decoding, above, makes" in panel.timeline.words.text()
     before = panel.what_if.words.text()
     panel.what_if.length.setFocus()
     qtbot.keyClick(panel.what_if.length, Qt.Key.Key_Right)
@@ -46,6 +47,28 @@ def test_the_real_thing(real: Callable[[], Desktop], qtbot: QtBot) -> None:
     assert "with the passes of this machine" in before
     desktop.window.new_chat()
     qtbot.waitUntil(lambda: panel.rate.words.text() == "No reply yet.")
+
+
+def test_all_rounds_of_a_reply_can_be_looked_at(desktop: Desktop, qtbot: QtBot) -> None:
+    toggle(desktop)
+    panel = desktop.window.panel
+    assert panel is not None
+    one = {"draft_ms": 9.0, "verify_ms": 40.0, "host_ms": 1.0, "emitted": 3}
+    panel._rounds = [one | {"round": n} for n in range(1, 31)]
+    panel.refresh()
+    last = panel.timeline.last
+    assert last.isVisible()
+    assert "Rounds 19 to 30 of 30" in panel.timeline.words.text()
+    last.setFocus()
+    qtbot.keyClick(last, Qt.Key.Key_Home)
+    assert "Rounds 1 to 12 of 30" in panel.timeline.words.text()
+    panel._rounds.append(one | {"round": 31})
+    panel.refresh()
+    assert "Rounds 1 to 12 of 31" in panel.timeline.words.text(), "who looks back is left there"
+    qtbot.keyClick(last, Qt.Key.Key_End)
+    panel._rounds.append(one | {"round": 32})
+    panel.refresh()
+    assert "Rounds 21 to 32 of 32" in panel.timeline.words.text()
 
 
 @pytest.fixture

@@ -68,6 +68,7 @@ class Tour:
         self.found()
         self.lists()
         self.trial()
+        self.benchmark()
         self.too_large()
         self.crash()
         window.resize(480, 560)
@@ -171,6 +172,30 @@ class Tour:
         trying.dialog.grab().save(str(self.folder / "trial.png"))
         trying.dialog.reject()
         self.until(lambda: not self.desktop.engine.busy)
+
+    def benchmark(self) -> None:
+        """The pair measured on the built-in prompts: what is asked, on its way, and the report."""
+        benchmarking = self.window.benchmarking
+        benchmarking.open()
+        dialog, process = benchmarking.dialog, benchmarking.benchmark
+        assert dialog is not None
+
+        def picture(name: str) -> None:
+            self.settle()
+            dialog.grab().save(str(self.folder / f"{name}.png"))
+
+        dialog.options.fixed.setChecked(True)
+        dialog.options.tokens.setValue(64)
+        picture("benchmark-options")
+        dialog.start.click()
+        self.until(lambda: len(process.runs) >= 7)
+        picture("benchmark-running")
+        self.until(lambda: process.phase == "over")
+        picture("benchmark")
+        self.desktop.theme.choose("dark")
+        picture("benchmark-dark")
+        self.desktop.theme.choose("light")
+        dialog.close()
 
     def too_large(self) -> None:
         """A context that no memory holds is refused, with what would fit."""

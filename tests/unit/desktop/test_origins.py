@@ -65,17 +65,17 @@ def test_nothing_and_too_much_are_not_kept() -> None:
 
 def test_a_round_as_a_table() -> None:
     record = {"round": 3, "source": "draft", "proposed": [5, 6, 7], "targets": [5, 9], "accepted": 1}
-    record |= {"outcome": "correction", "draft_ms": 9.14, "verify_ms": 62.25}
+    record |= {"outcome": "correction", "draft_ms": 9.14, "verify_ms": 62.25, "p": [0.824, 0.0011]}
     assert round_rows(record, {5: " a", 6: "\n", 9: "b"}) == [
-        ("1", "“ a”", "“ a”", "accepted"),
-        ("2", "“⏎”", "“b”", "replaced"),
-        ("3", "token 7", "–", "discarded"),
+        ("1", "“ a”", "“ a”", "82 %", "accepted"),
+        ("2", "“⏎”", "“b”", "< 1 %", "replaced"),
+        ("3", "token 7", "–", "–", "discarded"),
     ]
     assert round_title(record) == "Round 3: 3 guessed by the draft model, 1 accepted; guessing 9.1 ms, pass 62.2 ms."
     whole = {"round": 4, "source": "lookup", "proposed": [5], "targets": [5, 8], "accepted": 1}
-    assert [row[3] for row in round_rows(whole, {})] == ["accepted", "bonus"]
+    assert [row[-1] for row in round_rows(whole, {})] == ["accepted", "bonus"]
     plain = {"round": 5, "source": None, "proposed": [], "targets": [8], "accepted": 0, "reason": "no earlier match"}
-    assert round_rows(plain, {8: "x"}) == [("1", "–", "“x”", "plain")]
+    assert round_rows(plain, {8: "x"}) == [("1", "–", "“x”", "–", "plain")]
     assert round_title(plain) == "Round 5: plain, pass 0.0 ms. No earlier match"
     cut = {"round": 6, "source": "draft", "proposed": [5, 6, 7], "targets": [5, 6], "accepted": 2}
-    assert [row[3] for row in round_rows(cut, {})] == ["accepted", "accepted", "discarded"]
+    assert [row[-1] for row in round_rows(cut, {})] == ["accepted", "accepted", "discarded"]

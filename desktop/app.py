@@ -13,6 +13,10 @@ def main(argv: list[str] | None = None) -> int:
         # by name: the desktop imports nothing of the engine (frozen builds list backend.worker as a hidden import)
         run_worker = importlib.import_module("backend.worker").main
         return int(run_worker())
+    if "--pdf-text" in arguments[1:2]:
+        from backend.documents.pdf_child import main as read_pdf
+
+        return read_pdf()
     from desktop.early import prepare
 
     logs, problem = prepare()

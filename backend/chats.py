@@ -15,10 +15,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from backend.documents import asked
+from backend.documents.attachment import from_columns
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message, ModelInfo
 
-FORMAT = 3
+FORMAT = 4
 """Of the window's database, as this module reads it (``desktop.store.schema``)."""
 _REPLIES = """
 SELECT m.* FROM messages m JOIN chats c ON c.id = m.chat
@@ -129,9 +131,16 @@ def _before(messages: dict[int, sqlite3.Row], reply: sqlite3.Row) -> list[Messag
     while at in messages and at < upto:  # what is answered was written before: else a damaged file goes in circles
         row, upto = messages[at], at
         ids = _ids(row["ids"]) or None
-        branch.append(Message(role=row["role"], content=row["content"], x_ids=ids, x_tokenizer=row["tokenizer"]))
+        branch.append(Message(role=row["role"], content=_content(row), x_ids=ids, x_tokenizer=row["tokenizer"]))
         at = row["parent"]
     return branch[::-1]
+
+
+def _content(row: sqlite3.Row) -> Any:
+    """What was said, and what went along with it; what was written before there were attachments has none."""
+    if "attached" not in row.keys() or row["attached"] is None:  # noqa: SIM118 - `in` a Row looks among its values
+        return row["content"]
+    return asked(row["content"], from_columns(row["attachments"], row["attached"]))
 
 
 def _ids(text: str | None) -> tuple[int, ...]:

@@ -17,8 +17,10 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from backend.bench.series import Series
+from backend.documents import Attachment
 from backend.errors import EngineError
 from backend.protocol import DraftRequest, LoadRequest, Message, ReplyRequest, Speculation
+from desktop.fitting import Prompt
 from desktop.inbox import Event, Inbox, Kind
 from desktop.jobs import Jobs, MakeClient, Start
 
@@ -56,6 +58,10 @@ class EngineBridge(QObject):
     counted = Signal(int, object)
     pieces = Signal(str, object)
     """What tokens stand for: (the vocabulary's digest, texts)."""
+    weighed = Signal(str, object)
+    """Tokens that an attachment adds."""
+    fitted = Signal(str, object)
+    """Fit, or None: the engine cannot tell."""
     failed = Signal(str, object)
     _wake = Signal()
 
@@ -142,8 +148,18 @@ class EngineBridge(QObject):
         return self._job(lambda job: self._jobs.bench(series, job))
 
     def count(self, ticket: int, messages: list[Message], switches: dict[str, Any]) -> None:
-        """Count prompt tokens; the answer carries ``ticket``. Failing is silent: it is only a hint."""
+        """Count prompt tokens; the answer carries ``ticket``, and None where it failed: it is only a hint."""
         self._job(lambda _: self._jobs.count(ticket, messages, switches))
+
+    def weigh(self, attachment: Attachment) -> str:
+        """Count an attachment's tokens: ``weighed``, or nothing. It is only a hint."""
+        return self._job(lambda job: self._jobs.weigh(attachment, job))
+
+    def fit(
+        self, prompt: Prompt, attachments: tuple[Attachment, ...], max_tokens: int | None, switches: dict[str, Any]
+    ) -> str:
+        """Whether a prompt with attachments fits, or what of them does: ``fitted`` or ``failed``."""
+        return self._job(lambda job: self._jobs.fit(prompt, attachments, max_tokens, switches, job))
 
     def ask_pieces(self, ids: Sequence[int]) -> str:
         """What tokens of the loaded target stand for: ``pieces`` or ``failed``."""

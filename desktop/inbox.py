@@ -14,7 +14,7 @@ from desktop.store.records import ROUNDS_KEPT
 
 Kind = (
     Literal["state", "lost", "loading", "loaded", "prompt", "delta", "rounds", "finished", "compared", "counted"]
-    | Literal["trying", "tried", "judged", "warmed", "benched", "bench_ended", "pieces", "failed"]
+    | Literal["trying", "tried", "judged", "warmed", "benched", "bench_ended", "pieces", "weighed", "fitted", "failed"]
 )
 _LATEST: frozenset[Kind] = frozenset({"state", "loading", "prompt", "counted", "trying"})
 

@@ -15,6 +15,7 @@ from backend.bench.runner import Run
 from backend.bench.series import Series, measured
 from backend.bench.tune import Failed, Trying, chat_replies, try_drafts
 from backend.client import EngineClient
+from backend.documents import Attachment
 from backend.errors import EngineError, ErrorCode
 from backend.forecast import Forecast
 from backend.protocol import (
@@ -31,6 +32,7 @@ from backend.protocol import (
     Speculation,
     State,
 )
+from desktop.fitting import Prompt, fit, weigh
 from desktop.gate import Gate
 from desktop.inbox import Kind
 
@@ -228,11 +230,24 @@ class Jobs:
                     self._tell("prompt", job, progress, side)
 
     async def count(self, ticket: int, messages: list[Message], switches: dict[str, Any]) -> None:
+        counted = None
         try:
-            counted = await (await self._engine()).count(messages, self._fitting(switches))
+            with contextlib.suppress(EngineError):
+                counted = await (await self._engine()).count(messages, self._fitting(switches))
+        finally:
             self._tell("counted", "", (ticket, counted))
-        except EngineError:
-            log.debug("tokens were not counted", exc_info=True)
+
+    async def weigh(self, attachment: Attachment, job: str) -> None:
+        with contextlib.suppress(EngineError):  # it is only a hint
+            self._tell("weighed", job, await weigh(await self._engine(), attachment))
+
+    async def fit(
+        self, prompt: Prompt, attached: tuple[Attachment, ...], most: int | None, switches: dict[str, Any], job: str
+    ) -> None:
+        fits = None
+        with contextlib.suppress(EngineError):  # what is wrong is said when it is sent
+            fits = await fit(await self._engine(), prompt, attached, most, self._fitting(switches))
+        self._tell("fitted", job, fits)
 
     async def pieces(self, ids: Sequence[int], job: str) -> None:
         """What tokens stand for."""

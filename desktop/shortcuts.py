@@ -28,6 +28,7 @@ SHORTCUTS = (
     Shortcut("delete", "Ctrl+Shift+Backspace", "Delete chat"),
     Shortcut("undo_delete", "Ctrl+Shift+D", "Undo delete"),
     Shortcut("write", "Ctrl+L", "Go to the message box"),
+    Shortcut("attach", _S.Open, "Attach files"),
     Shortcut("stop", "Esc", "Stop the reply"),
     Shortcut("regenerate", "Ctrl+R", "Regenerate the last reply"),
     Shortcut("continue", "Ctrl+Shift+R", "Continue the last reply"),
@@ -48,6 +49,7 @@ FIXED = (
     ("Shift+Enter", "New line"),
     ("Ctrl+Enter", "Save an edited reply"),
     ("Up, Down", "Move between messages"),
+    ("Delete", "Remove an attachment"),
 )
 """Keys of a widget, not of the window; listed in Help too."""
 

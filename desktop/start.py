@@ -104,6 +104,7 @@ class Desktop:
         self.conversation.finish()
         self.window.exchange.close()
         self.window.benchmarking.close()
+        self.window.attachments.close()
         self.window.sidebar.finder.close()
         self.shelf.close()
         self.settings.change(clean_exit=True)

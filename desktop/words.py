@@ -5,23 +5,29 @@ The engine's own sentence (what, why) is shown below the title; the codes are th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from backend.errors import EngineError, ErrorCode
 from desktop.store import StoreError
 
-Action = Literal["retry", "anyway", "restart", "log", "models", "settings", "new_chat"]
+Action = Literal[
+    "retry", "anyway", "attach", "paste", "first_part", "restart", "log", "models", "settings", "new_chat", "cancel"
+]
 
 LABELS: dict[Action, str] = {
     "retry": "Try again",
     "anyway": "Load anyway",
+    "attach": "Attach it",
+    "paste": "Paste into the message",
+    "first_part": "Send the first part",
     "restart": "Restart engine",
     "log": "Open log",
     "models": "Choose a model",
     "settings": "Chat settings",
     "new_chat": "New chat",
+    "cancel": "Cancel",
 }
 
 
@@ -35,6 +41,8 @@ class Notice:
     mild: bool = False
     retry: Callable[[], object] | None = field(default=None, compare=False)
     """What "Try again" does: exactly what failed, where it failed; or "Load anyway". Without it, no such button."""
+    does: Mapping[Action, Callable[[], object]] = field(default_factory=dict, compare=False)
+    """What other actions of the notice's own do."""
 
 
 _E = ErrorCode
@@ -76,11 +84,9 @@ _TITLES: dict[ErrorCode, tuple[str, tuple[Action, ...]]] = {
 }
 
 IMAGES = Notice(
-    "Tandem cannot read images yet", "Only text is sent. Describe the picture in words, or paste its text.", mild=True
+    "Tandem cannot read pictures yet", "Only text is sent. Describe the picture in words, or paste its text.", mild=True
 )
-FILES = Notice(
-    "Tandem cannot attach files yet", "Only text is sent. Paste the part of the file that matters.", mild=True
-)
+NO_FILES = Notice("A reply takes no files", "Attach them to a message of yours, or paste their text.", mild=True)
 EMPTY = Notice("There is nothing to send", "Write a message first.", mild=True)
 WAIT = Notice("Another reply is being written", "Wait for its end, or stop it; then try again.", ("retry",), mild=True)
 NOTHING_TO_CONTINUE = Notice(

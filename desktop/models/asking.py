@@ -6,10 +6,12 @@ that made it, and so that it goes on as it began, whatever the chat's settings h
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from backend import protocol, wire
 from backend.chats import as_asked
+from backend.documents import Attachment, asked
 from backend.protocol import ReplyRequest, Sampling, Timings
 from desktop.models import parts
 from desktop.settings import ChatSettings
@@ -21,18 +23,25 @@ def timings_of(message: Message) -> Timings | None:
     return wire.read(Timings, message.timings) if message.timings else None
 
 
-def prompt(upto: list[Message], system: str, typed: str = "") -> list[protocol.Message]:
+def prompt(
+    upto: list[Message], system: str, typed: str = "", attachments: Iterable[Attachment] = ()
+) -> list[protocol.Message]:
     """The messages as the engine takes them; replies carry their token ids, so that nothing is read anew."""
-    said = [protocol.Message(role=m.role, content=m.content, x_ids=m.ids, x_tokenizer=m.tokenizer) for m in upto]
-    if typed:
-        said.append(protocol.Message(role="user", content=_valid(typed)))
+    said = [
+        protocol.Message(role=m.role, content=asked(m.content, m.attachments), x_ids=m.ids, x_tokenizer=m.tokenizer)
+        for m in upto
+    ]
+    if content := asked(_valid(typed), attachments):
+        said.append(protocol.Message(role="user", content=content))
     return as_asked(said, system)
 
 
-def request(upto: list[Message], settings: ChatSettings, typed: str = "") -> ReplyRequest:
-    """The request for the reply after ``upto`` and what was ``typed``."""
+def request(
+    upto: list[Message], settings: ChatSettings, typed: str = "", attachments: Iterable[Attachment] = ()
+) -> ReplyRequest:
+    """The request for the reply after ``upto`` and what was ``typed`` and attached."""
     return ReplyRequest(
-        messages=tuple(prompt(upto, settings.system_prompt, typed)),
+        messages=tuple(prompt(upto, settings.system_prompt, typed, attachments)),
         sampling=settings.sampling,
         max_tokens=settings.max_tokens,
         template_kwargs=settings.template_kwargs(),

@@ -6,7 +6,7 @@ goes out. Everything that is shown was written first, so that a fault of the dis
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from backend import protocol
+from backend.documents import Attachment
 from backend.errors import EngineError
 from backend.protocol import ModelInfo, ReplyRequest, State
 from desktop.bridge import EngineBridge
@@ -73,36 +74,39 @@ class Conversation(Shown):
         """The model that answers now."""
         return self._replying.state.target
 
-    def send(self, text: str, again: Callable[[], object] | None = None) -> bool:
+    def send(
+        self, text: str, again: Callable[[], object] | None = None, attachments: Sequence[Attachment] = ()
+    ) -> bool:
         """Write the message, then ask for a reply.
 
         Args:
             text: the message.
             again: sends once more what could not be written.
+            attachments: what goes along with it.
 
         Returns:
             False when nothing was written and the text should stay where it is.
         """
         if self.running:
             return False
-        if not text.strip():
+        if not text.strip() and not attachments:
             self.noticed.emit(EMPTY)
             return False
         try:
-            self._send(text)
+            self._send(text, attachments)
         except StoreError as error:
             self.noticed.emit(notice(error, retry=again))
             return False
         return True
 
-    def rewrite(self, message: Message, text: str) -> None:
+    def rewrite(self, message: Message, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Another version of a message that was sent, beside the old one, and the reply to it."""
         if self.running:
-            self.noticed.emit(replace(WAIT, retry=partial(self.rewrite, message, text)))
-        elif not text.strip():
+            self.noticed.emit(replace(WAIT, retry=partial(self.rewrite, message, text, attachments)))
+        elif not text.strip() and not attachments:
             self.noticed.emit(EMPTY)
         else:
-            attempt(partial(self._rewrite, message, text), self.noticed.emit)
+            attempt(partial(self._rewrite, message, text, attachments), self.noticed.emit)
 
     def regenerate(self, message: Message | None = None) -> None:
         """Another answer to the same message, beside the old one: with a fresh seed unless one is pinned."""
@@ -151,9 +155,9 @@ class Conversation(Shown):
         self._replying.finish()
         self.unsaved.settle()
 
-    def prompt(self, typed: str = "") -> list[protocol.Message]:
-        """What the engine would read if ``typed`` were sent now."""
-        return asking.prompt(self.messages, self.chat_settings.system_prompt, typed)
+    def prompt(self, typed: str = "", attachments: Sequence[Attachment] = ()) -> list[protocol.Message]:
+        """What the engine would read if this were sent now."""
+        return asking.prompt(self.messages, self.chat_settings.system_prompt, typed, attachments)
 
     def request_again(self, reply: Message) -> ReplyRequest:
         """The request that made ``reply``, for a comparison."""
@@ -165,13 +169,14 @@ class Conversation(Shown):
         self._change(reply.id, comparison=comparison)
         self.unsaved.update(reply.id, comparison=comparison)
 
-    def _send(self, text: str) -> None:
+    def _send(self, text: str, attachments: Sequence[Attachment]) -> None:
         chat: Chat | NewChat | None = self.chat
         if chat is None:
-            chat = NewChat(title_from(text), self.chat_settings.model_dump(mode="json"))
+            title = title_from(text if text.strip() else attachments[0].shown)
+            chat = NewChat(title, self.chat_settings.model_dump(mode="json"))
         parent = self.messages[-1].id if self.messages else None
-        request = asking.request(self.messages, self.chat_settings, text)
-        turn = self._store.add_turn(chat, parent, text, **self._made_with(request))
+        request = asking.request(self.messages, self.chat_settings, text, attachments)
+        turn = self._store.add_turn(chat, parent, text, attachments, **self._made_with(request))
         self.chat, asked, reply = turn.result()
         for message in (asked, reply):
             self.messages.append(message)
@@ -179,12 +184,12 @@ class Conversation(Shown):
         self._replying.begin(reply, request)
         self.chats_changed.emit()
 
-    def _rewrite(self, message: Message, text: str) -> None:
+    def _rewrite(self, message: Message, text: str, attachments: Sequence[Attachment]) -> None:
         upto = self._upto(message.chat, message.id)
         if upto is None or self.chat is None:
             return
-        request = asking.request(upto[:-1], self.chat_settings, text)
-        turn = self._store.add_turn(self.chat, message.parent, text, **self._made_with(request))
+        request = asking.request(upto[:-1], self.chat_settings, text, attachments)
+        turn = self._store.add_turn(self.chat, message.parent, text, attachments, **self._made_with(request))
         self.chat, asked, reply = turn.result()
         self.messages = [*upto[:-1], asked, reply]
         self.opened.emit(self.messages[:-1])

@@ -10,8 +10,9 @@ from concurrent.futures import Future
 
 from PySide6.QtCore import QObject, Signal
 
+from backend.documents import Attachment
 from desktop.models.conversation import Conversation
-from desktop.store import Store, StoreError
+from desktop.store import Draft, Store, StoreError
 from desktop.widgets.composer import Composer
 from desktop.widgets.message_view import MessageView
 
@@ -31,21 +32,24 @@ class Unsent(QObject):
         self._composer, self._messages = composer, messages
         self._conversation, self._store = conversation, store
         self._place = _NEW
-        self._texts: dict[int, str] = {}
+        self._drafts: dict[int, Draft] = {}
         """Newer than what is on disk, where both are."""
+        self._attached: dict[int, tuple[Attachment, ...]] = {}
+        """What is on disk, or on its way there: these are large, and not written again with every word."""
         self._unwritten: set[int] = set()
-        composer.counting.connect(lambda _: self.keep())
-        messages.rewriting.connect(lambda message, text: self._write(-message, text))
+        composer.counting.connect(self.keep)
+        composer.sent.connect(self._sent)
+        messages.rewriting.connect(lambda message, draft: self._write(-message, draft))
         conversation.opened.connect(lambda _: self._show())
-        conversation.rewrote.connect(lambda message: self._write(-message, ""))
-        self._refused.connect(lambda place: self._unwritten.add(place))
+        conversation.rewrote.connect(lambda message: self._write(-message, Draft()))
+        self._refused.connect(self._write_later)
         self._read()
 
     def keep(self) -> None:
         """Write what is in the box now if it has changed, and what the disk has refused before."""
         again, self._unwritten = self._unwritten, set()
-        if self._composer.text != self._texts.get(self._place, ""):
-            self._texts[self._place] = self._composer.text
+        if self._composer.draft != self._drafts.get(self._place, Draft()):
+            self._drafts[self._place] = self._composer.draft
             again.add(self._place)
         for place in again:
             self._put(place)
@@ -56,11 +60,11 @@ class Unsent(QObject):
             widget.keep_rewriting()
         self.keep()
 
-    def sent(self) -> None:
+    def _sent(self) -> None:
         """The box was emptied by sending, which may have begun a chat."""
-        self._write(self._place, "")
+        self._write(self._place, Draft())
         self._place = self._here()
-        self._texts[self._place] = ""
+        self._drafts[self._place] = Draft()
 
     def _here(self) -> int:
         return self._conversation.chat.id if self._conversation.chat is not None else _NEW
@@ -70,8 +74,8 @@ class Unsent(QObject):
             self.keep()
             self._read()
         for message in self._conversation.messages:
-            if text := self._texts.get(-message.id, ""):
-                self._messages.rewrite(message.id, text)
+            if draft := self._drafts.get(-message.id):
+                self._messages.rewrite(message.id, draft)
 
     def _read(self) -> None:
         self._place = self._here()
@@ -80,20 +84,28 @@ class Unsent(QObject):
         except StoreError as error:
             log.warning("what was not sent could not be read: %s", error)
             stored = {}
-        self._texts = stored | self._texts
-        self._composer.replace_text(self._texts.get(self._place, ""))
+        self._attached = {place: draft.attachments for place, draft in stored.items()} | self._attached
+        self._drafts = stored | self._drafts
+        self._composer.writing.replace(self._drafts.get(self._place, Draft()))
 
-    def _write(self, place: int, text: str) -> None:
-        if not text and not self._texts.get(place):
-            return
-        self._texts[place] = text
-        self._put(place)
+    def _write(self, place: int, draft: Draft) -> None:
+        if draft or self._drafts.get(place):
+            self._drafts[place] = draft
+            self._put(place)
 
     def _put(self, place: int) -> None:
-        self._store.keep_unsent(place, self._texts[place]).add_done_callback(lambda done: self._written(place, done))
+        draft = self._drafts[place]
+        known = self._attached.get(place, ()) == draft.attachments
+        self._attached[place] = draft.attachments
+        kept = self._store.keep_unsent(place, draft.text, None if known else draft.attachments)
+        kept.add_done_callback(lambda done: self._written(place, done))
 
     def _written(self, place: int, done: Future[None]) -> None:
         """On the writing thread. It is on screen still; a disk that refuses is said where something would be lost."""
         if (error := done.exception()) is not None:
             log.warning("what was not sent could not be kept: %s", error)
             self._refused.emit(place)
+
+    def _write_later(self, place: int) -> None:
+        self._unwritten.add(place)
+        self._attached.pop(place, None)

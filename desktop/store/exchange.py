@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from backend.documents import Attachment, asked
 from desktop.store.records import Chat, Message, MessageState, Role
 from desktop.store.schema import StoreError
 
 FORMAT = "tandem-chats"
-_VERSION = 1
+_VERSION = 2
+"""1 had no attachments."""
 _LARGEST = 100_000_000
 """Bytes of a file that is brought in."""
 _DEEPEST = 40
@@ -82,6 +84,16 @@ class _Part(BaseModel):
     tokenizer: str | None = None
 
 
+class _Attachment(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+    name: str
+    language: str = ""
+    text: str
+    size: int = Field(default=0, ge=0)
+    part: str = ""
+    note: str = ""
+
+
 class OneMessage(BaseModel):
     """A message as it stands in a file; ``id`` and ``parent`` are the file's own numbers."""
 
@@ -107,6 +119,7 @@ class OneMessage(BaseModel):
     error: dict[str, Any] | None = None
     comparison: _Comparison | None = None
     parts: list[_Part] = []
+    attachments: list[_Attachment] = []
 
 
 class OneChat(BaseModel):
@@ -141,7 +154,8 @@ def to_json(chats: Iterable[tuple[Chat, list[Message]]]) -> str:
 def to_markdown(chat: Chat, branch: list[Message], author: Callable[[Message], str]) -> str:
     """The branch that is on screen, to be read."""
     parts = [f"# {' '.join(chat.title.split())}"]
-    parts += [f"**{author(message)}**\n\n{message.content.strip()}" for message in branch if message.content.strip()]
+    texts = [(author(message), asked(message.content.strip(), message.attachments)) for message in branch]
+    parts += [f"**{who}**\n\n{text}" for who, text in texts if text]
     return "\n\n".join(parts) + "\n"
 
 
@@ -186,6 +200,7 @@ def record(message: OneMessage, chat: int, parent: int | None) -> Message:
         values["comparison"] = message.comparison.model_dump(exclude_unset=True)
     if message.tokens is not None:
         values["tokens"] = message.tokens.model_dump()
+    values["attachments"] = tuple(Attachment(**one.model_dump()) for one in message.attachments)
     values["ids"] = None if message.ids is None else tuple(message.ids)
     if message.state == "streaming":
         values["state"] = "stopped"
@@ -225,6 +240,8 @@ def _message(message: Message) -> dict[str, Any]:
     out: dict[str, Any] = {"id": message.id, "role": message.role, "content": message.content}
     for field in fields(Message):
         value = getattr(message, field.name)
-        if field.name not in (*out, "chat", "damaged") and value not in (None, "", (), {}):
+        if field.name == "attachments":
+            value = [asdict(attachment) for attachment in value]
+        if field.name not in (*out, "chat", "damaged") and value not in (None, "", (), {}, []):
             out[field.name] = value
     return out

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from desktop.store.records import Chat, Message
-from desktop.store.rows import chat_of, message_of
+from desktop.store.records import Chat, Draft, Message
+from desktop.store.rows import attachments_of, chat_of, message_of
 from desktop.store.search import Hit, search
 from desktop.store.writer import connect, explain
 
@@ -80,15 +80,20 @@ class Reader:
             message = int(rows[0]["id"])
         return message
 
-    def unsent(self, chat: int) -> dict[int, str]:
+    def unsent(self, chat: int) -> dict[int, Draft]:
         """What was written in a chat and not sent, by place.
 
         Args:
             chat: its id; 0 = the page on which one begins. That is the place of the message box, and minus its id that
                 of a message that is being written anew.
         """
-        own = "SELECT * FROM unsent WHERE place = ? OR -place IN (SELECT id FROM messages WHERE chat = ?)"
-        return {int(row["place"]): str(row["text"]) for row in self._read(own, [chat, chat])}
+        own = "place = ? OR -place IN (SELECT id FROM messages WHERE chat = ?)"
+        texts = self._read(f"SELECT * FROM unsent WHERE {own}", [chat, chat])
+        found = {int(row["place"]): Draft(str(row["text"])) for row in texts}
+        for row in self._read(f"SELECT * FROM unsent_attached WHERE {own}", [chat, chat]):
+            text = found.get(int(row["place"]), Draft()).text
+            found[int(row["place"])] = Draft(text, attachments_of(row)[0])
+        return found
 
     def _read(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from backend.documents import Attachment
+
 MessageState = Literal["streaming", "complete", "stopped", "failed"]
 Role = Literal["system", "user", "assistant"]
 
@@ -63,5 +65,18 @@ class Message:
     comparison: dict[str, Any] | None = None
     parts: tuple[dict[str, Any], ...] = ()
     """What was known before it went on, or was changed (see ``models.parts``)."""
+    attachments: tuple[Attachment, ...] = ()
+    """What a person's message brought along."""
     damaged: tuple[str, ...] = ()
     """Fields that cannot be read from the file any more; here they have their defaults."""
+
+
+@dataclass(slots=True, frozen=True)
+class Draft:
+    """What is written and not sent; false = nothing."""
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.attachments)

@@ -6,10 +6,12 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from backend.documents import Attachment
+from backend.documents.attachment import from_columns, to_columns
 from desktop.store.exchange import OneChat, record
 from desktop.store.records import ROUNDS_KEPT, Chat, Message
 
@@ -81,9 +83,10 @@ def insert_whole(db: sqlite3.Connection, chat: OneChat) -> int:
 def write_message(db: sqlite3.Connection, message: Message) -> Message:
     """A message's row, and nothing of its chat's."""
     message = replace(message, content=clean(message.content))
-    values = [message.chat, *(pack(name, getattr(message, name)) for name in COLUMNS)]
+    values = [message.chat, *attached(message.attachments), *(pack(name, getattr(message, name)) for name in COLUMNS)]
     marks = ", ".join("?" * len(values))
-    new = _new_id(db.execute(f"INSERT INTO messages (chat, {', '.join(COLUMNS)}) VALUES ({marks})", values))
+    names = ", ".join(["chat", "attachments", "attached", *COLUMNS])
+    new = _new_id(db.execute(f"INSERT INTO messages ({names}) VALUES ({marks})", values))
     return replace(message, id=new)
 
 
@@ -95,6 +98,22 @@ def _new_id(cursor: sqlite3.Cursor) -> int:
 def clean(text: str) -> str:
     """Lone surrogates cannot be stored as UTF-8: each becomes a question mark."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def attached(attachments: Sequence[Attachment]) -> tuple[str | None, str | None]:
+    """As two columns have it."""
+    facts, texts = to_columns(attachments)
+    return facts, texts if texts is None else clean(texts)
+
+
+def attachments_of(row: sqlite3.Row) -> tuple[tuple[Attachment, ...], bool]:
+    """The reverse, and whether all of it could be read: where the facts are damaged, the texts become one."""
+    try:
+        return from_columns(row["attachments"], row["attached"]), True
+    except ValueError as error:
+        log.warning("attachments are damaged (%s)", error)
+        text = str(row["attached"] or "")
+        return (Attachment("Attached text", "", text, len(text.encode())),), False
 
 
 def pack(name: str, value: Any) -> Any:
@@ -117,6 +136,8 @@ def message_of(row: sqlite3.Row) -> Message:
     fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
     fields |= {name: tuple(fields[name] or ()) for name in ("rounds", "parts")}
     fields["settings"] = fields["settings"] or {}
+    fields["attachments"], whole = attachments_of(row)
+    damaged += () if whole else ("attachments",)
     return Message(id=row["id"], chat=row["chat"], damaged=damaged, **fields)
 
 

@@ -74,7 +74,35 @@ _V3 = """
 ALTER TABLE messages ADD COLUMN parts TEXT NOT NULL DEFAULT '[]';
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3)
+_V4 = """
+ALTER TABLE messages ADD COLUMN attachments TEXT;
+ALTER TABLE messages ADD COLUMN attached TEXT;
+CREATE TABLE unsent_attached (
+    place INTEGER PRIMARY KEY,
+    attachments TEXT,
+    attached TEXT
+);
+CREATE VIRTUAL TABLE attached_text
+    USING fts5(content, attached, content='messages', content_rowid='id', tokenize='trigram');
+CREATE TRIGGER attached_of_new AFTER INSERT ON messages WHEN new.attached IS NOT NULL BEGIN
+    INSERT INTO attached_text (rowid, content, attached) VALUES (new.id, new.content, new.attached);
+END;
+CREATE TRIGGER attached_of_gone AFTER DELETE ON messages WHEN old.attached IS NOT NULL BEGIN
+    INSERT INTO attached_text (attached_text, rowid, content, attached)
+        VALUES ('delete', old.id, old.content, old.attached);
+END;
+CREATE TRIGGER attached_of_changed AFTER UPDATE OF content, attached ON messages BEGIN
+    INSERT INTO attached_text (attached_text, rowid, content, attached)
+        SELECT 'delete', old.id, old.content, old.attached WHERE old.attached IS NOT NULL;
+    INSERT INTO attached_text (rowid, content, attached)
+        SELECT new.id, new.content, new.attached WHERE new.attached IS NOT NULL;
+END;
+"""
+# What a message's attachments say (`backend.documents.attachment` splits it) is indexed with the message, so that words
+# are found that stand partly in one and partly in the other. What is not sent is kept apart from its text, which is
+# written anew at every pause.
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
 
 
 class StoreError(Exception):

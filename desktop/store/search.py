@@ -44,7 +44,7 @@ def search(read: Read, text: str) -> list[Hit]:
     if not words:
         return []
     hits = [
-        Hit(chat_of(row), int(row["message"]), _around(str(row["content"]), words), int(row["n"]) - 1)
+        Hit(chat_of(row), int(row["message"]), _around(_place(row, words), words), int(row["n"]) - 1)
         for row in _messages(read, words)
     ]
     seen = {hit.chat.id for hit in hits}
@@ -53,19 +53,24 @@ def search(read: Read, text: str) -> list[Hit]:
 
 
 def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
-    """Each chat with its latest message that holds all words, and how many do."""
+    """Each chat with its latest message that holds all words, or has attachments that do, and how many do."""
     indexed = [word for word in words if len(word) >= _INDEXED]
     short = [word.casefold() for word in words if len(word) < _INDEXED]
-    source, where = "messages m", ["chats.deleted IS NULL", *["instr(folded(m.content), ?)"] * len(short)]
-    values = short
+    source, values = "messages m", short
+    where = [
+        "chats.deleted IS NULL",
+        *["instr(folded(m.content || char(10) || coalesce(m.attached, '')), ?)"] * len(short),
+    ]
     if indexed:
-        source = "message_text JOIN messages m ON m.id = message_text.rowid"
-        where = ["message_text MATCH ?", *where]
-        values = [" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed), *short]
+        source = (
+            "(SELECT rowid AS id FROM message_text WHERE message_text MATCH ? "
+            "UNION SELECT rowid FROM attached_text WHERE attached_text MATCH ?) AS found JOIN messages m USING (id)"
+        )
+        values = [" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed)] * 2 + short
     return read(
         # beside one max() SQLite gives the other columns of the row that has it
-        f"SELECT chats.*, max(m.id) AS message, m.content AS content, count(*) AS n FROM {source} "
-        f"JOIN chats ON chats.id = m.chat WHERE {' AND '.join(where)} GROUP BY chats.id",
+        "SELECT chats.*, max(m.id) AS message, m.content AS content, m.attached AS attached, count(*) AS n "
+        f"FROM {source} JOIN chats ON chats.id = m.chat WHERE {' AND '.join(where)} GROUP BY chats.id",
         values,
     )
 
@@ -73,6 +78,13 @@ def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
 def _titles(read: Read, words: list[str]) -> list[sqlite3.Row]:
     all_words = " AND ".join("instr(folded(title), ?)" for _ in words)
     return read(f"SELECT * FROM chats WHERE deleted IS NULL AND {all_words}", [word.casefold() for word in words])
+
+
+def _place(row: sqlite3.Row, words: list[str]) -> str:
+    """What of a message the words stand in: what was written, else what goes with it."""
+    content, attached = str(row["content"]), str(row["attached"] or "")
+    folded = content.casefold() if attached else ""
+    return attached if attached and not any(word.casefold() in folded for word in words) else content
 
 
 def _around(content: str, words: list[str]) -> str:

@@ -15,10 +15,11 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+from backend.documents import Attachment
 from desktop.store.exchange import OneChat
 from desktop.store.reader import Reader
 from desktop.store.records import Chat, Message, MessageState, NewChat, Role
-from desktop.store.rows import COLUMNS, clean, insert_chat, insert_message, insert_whole, pack
+from desktop.store.rows import COLUMNS, attached, clean, insert_chat, insert_message, insert_whole, pack
 from desktop.store.schema import MIGRATIONS, StoreError, migrate
 from desktop.store.writer import Writer, connect, explain
 
@@ -35,8 +36,9 @@ class Store(Reader):
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, timeout: float = 5.0) -> None:
         db, gone = self._open(path, migrations, timeout)
         self._writer = Writer(db, path)
-        if gone:  # pieces of what was deleted stay in the index until it is merged
-            self._merge()
+        if gone:  # pieces of what was deleted stay in the indexes until they are merged
+            self._merge("message_text")
+            self._merge("attached_text")
         super().__init__(path, timeout)
 
     @staticmethod
@@ -52,8 +54,9 @@ class Store(Reader):
             with db:  # probe that it can be written, and settle what an earlier run left unfinished
                 db.execute("BEGIN IMMEDIATE")
                 gone = db.execute("DELETE FROM chats WHERE deleted IS NOT NULL").rowcount
-                db.execute("DELETE FROM unsent WHERE place > 0 AND place NOT IN (SELECT id FROM chats)")
-                db.execute("DELETE FROM unsent WHERE place < 0 AND -place NOT IN (SELECT id FROM messages)")
+                for table in ("unsent", "unsent_attached"):
+                    db.execute(f"DELETE FROM {table} WHERE place > 0 AND place NOT IN (SELECT id FROM chats)")
+                    db.execute(f"DELETE FROM {table} WHERE place < 0 AND -place NOT IN (SELECT id FROM messages)")
                 db.execute("UPDATE messages SET state = 'stopped' WHERE state = 'streaming'")
         except (sqlite3.Error, OSError, StoreError) as error:
             if db is not None:
@@ -67,20 +70,20 @@ class Store(Reader):
         self._writer.close()
         super().close()
 
-    def _merge(self, pages: int = -64) -> None:
-        """The search index in one piece, some pages at a time: other writing goes between.
+    def _merge(self, index: str, pages: int = -64) -> None:
+        """A search index in one piece, some pages at a time: other writing goes between.
 
         Begun with a negative number, and gone on with until hardly a row changes, as the manual of FTS5 has it.
         """
 
         def step(db: sqlite3.Connection) -> bool:
             before = db.total_changes
-            db.execute("INSERT INTO message_text (message_text, rank) VALUES ('merge', ?)", (pages,))
+            db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (pages,))
             return db.total_changes - before >= 2
 
         def go_on(done: Future[bool]) -> None:
             if done.exception() is None and done.result():
-                self._merge(abs(pages))
+                self._merge(index, abs(pages))
 
         self._writer.submit(step).add_done_callback(go_on)
 
@@ -132,7 +135,12 @@ class Store(Reader):
         return self._writer.submit(lambda db: insert_message(db, message))
 
     def add_turn(
-        self, chat: Chat | NewChat, parent: int | None, content: str, **fields: Any
+        self,
+        chat: Chat | NewChat,
+        parent: int | None,
+        content: str,
+        attachments: Sequence[Attachment] = (),
+        **fields: Any,
     ) -> Future[tuple[Chat, Message, Message]]:
         """A person's message and the empty reply to it (``fields`` are the reply's): all of it or nothing.
 
@@ -141,7 +149,8 @@ class Store(Reader):
 
         def task(db: sqlite3.Connection) -> tuple[Chat, Message, Message]:
             its = insert_chat(db, chat.title, chat.settings) if isinstance(chat, NewChat) else chat
-            asked = insert_message(db, Message(0, its.id, parent, "user", content, 0.0))
+            own = Message(0, its.id, parent, "user", content, 0.0, attachments=tuple(attachments))
+            asked = insert_message(db, own)
             reply = insert_message(db, Message(0, its.id, asked.id, "assistant", "", 0.0, "streaming", **fields))
             return its, asked, reply
 
@@ -158,11 +167,25 @@ class Store(Reader):
 
     # -- what was written and not sent ----------------------------------------------------------------------------
 
-    def keep_unsent(self, place: int, text: str) -> Future[None]:
-        """Keep it until it is sent or changed; ``place`` as :meth:`unsent` gives them."""
-        if not text:
-            return self._run("DELETE FROM unsent WHERE place = ?", place)
-        return self._run("INSERT OR REPLACE INTO unsent (place, text) VALUES (?, ?)", place, clean(text))
+    def keep_unsent(self, place: int, text: str, attachments: Sequence[Attachment] | None = ()) -> Future[None]:
+        """Keep it until it is sent or changed.
+
+        Args:
+            place: as :meth:`unsent` gives them.
+            text: "" = none.
+            attachments: None = as they are there.
+        """
+
+        def task(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM unsent WHERE place = ?", (place,))
+            if text:
+                db.execute("INSERT INTO unsent (place, text) VALUES (?, ?)", (place, clean(text)))
+            if attachments is not None:
+                db.execute("DELETE FROM unsent_attached WHERE place = ?", (place,))
+            if attachments:
+                db.execute("INSERT INTO unsent_attached VALUES (?, ?, ?)", (place, *attached(attachments)))
+
+        return self._writer.submit(task)
 
     # -- plumbing -------------------------------------------------------------------------------------------------
 

@@ -94,6 +94,11 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #count { color: $subtle; }
 #count[over="true"] { color: $bad; font-weight: 600; }
 
+#chips { background: transparent; border: none; }
+#chip { background: $hover; border: 1px solid $line; border-radius: $r; }
+#chip:focus { border: 1px solid $accent; }
+#attached { background: $page; border: 1px solid $line; border-radius: $r; }
+
 #notice { background: $bad_page; border: 1px solid $bad; border-radius: $r; }
 #notice[mild="true"] { background: $hover; border: 1px solid $line; }
 #notice QLabel#title { font-weight: 600; }
@@ -104,6 +109,8 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #message:focus { border: 1px solid $accent; }
 #bubble { background: $bubble; border-radius: $u3; }
 #bubble QPlainTextEdit { background: $page; border: 1px solid $accent; border-radius: $r; color: $ink; }
+#bubble #attached QPlainTextEdit { background: transparent; border: 1px solid transparent; }
+#bubble #attached QPlainTextEdit:focus { border: 1px solid $accent; }
 #panel { background: $page; border: none; border-left: 1px solid $line; }
 #footer { color: $subtle; }
 #subtle { color: $subtle; }

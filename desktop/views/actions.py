@@ -45,6 +45,7 @@ class Actions(QObject):
             "delete": window.sidebar.delete_current,
             "undo_delete": window.changes.undo,
             "write": window.page.composer.setFocus,
+            "attach": window.attachments.choose,
             "stop": window.stop,
             "regenerate": conversation.regenerate,
             "continue": conversation.go_on,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontInfo
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontInfo
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from backend.protocol import PromptProgress
 from desktop.models.conversation import Conversation
-from desktop.store import Chat, Message
+from desktop.store import Message
 from desktop.views.welcome import Welcome
 from desktop.widgets.composer import Composer
+from desktop.widgets.message_edit import offer_in
 from desktop.widgets.message_view import COLUMN_EM, MessageView
 from desktop.widgets.notice_bar import NoticeBar
 
@@ -21,8 +21,8 @@ from desktop.widgets.notice_bar import NoticeBar
 class ChatPage(QWidget):
     """Binds a conversation to its widgets."""
 
-    submitted = Signal()
-    """What was in the box is sent."""
+    dropped = Signal(object)
+    """list[Path]."""
 
     def __init__(
         self, conversation: Conversation, author: Callable[[Message], str], parent: QWidget | None = None
@@ -61,6 +61,7 @@ class ChatPage(QWidget):
         layout.addWidget(self._stack, 1)
         layout.addLayout(row)
         self._below = row
+        self.setAcceptDrops(True)
         self.messages.verticalScrollBar().rangeChanged.connect(self._align)
         self._connect()
 
@@ -76,11 +77,8 @@ class ChatPage(QWidget):
         conversation.withdrawn.connect(self.notice.withdraw)
         self.messages.regenerate.connect(conversation.regenerate)
         self.messages.sibling.connect(conversation.show_sibling)
-        self.messages.rewritten.connect(self._rewritten)
         self.messages.go_on.connect(conversation.go_on)
-        self.composer.submitted.connect(self._submit)
         self.composer.stopped.connect(conversation.stop)
-        self.composer.refused.connect(self.notice.show_notice)
         self.welcome.picked.connect(self._pick)
 
     def _opened(self, messages: list[Message]) -> None:
@@ -100,28 +98,21 @@ class ChatPage(QWidget):
         bar = self.messages.verticalScrollBar().sizeHint().width() if high > 0 else 0
         self._below.setContentsMargins(0, 0, bar, 0)
 
-    def _submit(self, text: str) -> None:
-        self.notice.hide()
-        chat = self._conversation.chat
-        if self._conversation.send(text, partial(self._submit_in, chat)):
-            self.composer.set_text("")
-            self.submitted.emit()
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files can be dropped anywhere on the page, not only into the box."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+            self.composer.show_drop(True)
 
-    def _submit_in(self, chat: Chat | None) -> None:
-        """Send what is written now, but nowhere else than where it was meant for."""
-        if chat is not None:
-            self._conversation.open(chat.id)
-        elif self._conversation.chat is not None:
-            self._conversation.new()
-        here = self._conversation.chat
-        if (here.id if here else None) == (chat.id if chat else None):
-            self.composer.submit()
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.composer.show_drop(False)
 
-    def _rewritten(self, message: Message, text: str) -> None:
-        if message.role == "assistant":
-            self._conversation.edit_reply(message, text)
-        else:
-            self._conversation.rewrite(message, text)
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.composer.show_drop(False)
+        offer = offer_in(event.mimeData())
+        if isinstance(offer, list):
+            event.acceptProposedAction()
+            self.dropped.emit(offer)
 
     def _pick(self, prompt: str) -> None:
         self.composer.set_text(prompt)

@@ -20,6 +20,7 @@ from desktop.shortcuts import key_text
 from desktop.store import Hit, Message, Store
 from desktop.theme.theme import Theme
 from desktop.views.actions import Actions
+from desktop.views.attachments import Attachments
 from desktop.views.benchmarking import Benchmarking
 from desktop.views.chat_changes import ChatChanges
 from desktop.views.chat_page import ChatPage
@@ -31,6 +32,7 @@ from desktop.views.habits import Habits
 from desktop.views.model_choice import ModelChoice
 from desktop.views.modelless import Modelless
 from desktop.views.origins import Origins
+from desktop.views.sending import Sending
 from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
@@ -80,14 +82,15 @@ class MainWindow(QMainWindow):
         self._connect()
         self.changes = ChatChanges(self)
         self.exchange = Exchange(self, self._author)
+        self.attachments = Attachments(self, bridge)
         self.origins = Origins(self.page.messages, bridge, settings)
         self.benchmarking = Benchmarking(bridge, engine, settings, conversation, comparing, self)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
         self.unsent = Unsent(self.page.composer, self.page.messages, conversation, store)
-        self.page.submitted.connect(self.unsent.sent)
         self._parts = (
             StatusLine(self.status, engine, conversation, comparing),
+            Sending(self.page, bridge, engine, conversation),
             TokenCount(self.page.composer, bridge, engine, conversation),
             Modelless(self.page.notice, bridge, engine, conversation),
         )

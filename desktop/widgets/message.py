@@ -13,14 +13,16 @@ from desktop.figures import footer
 from desktop.models.asking import timings_of
 from desktop.models.origins import pieces
 from desktop.models.parts import by_hand, can_go_on, story
-from desktop.store import Message
+from desktop.store import Draft, Message
+from desktop.widgets.attached import Attached
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.markdown_split import answer
 from desktop.widgets.marks import mark
 from desktop.widgets.message_tools import MessageTools
 from desktop.widgets.origins import OriginsView
-from desktop.widgets.rewrite import Rewrite, as_typed
+from desktop.widgets.rewrite import Rewrite
 from desktop.widgets.tips import plain
+from desktop.widgets.writing import as_typed
 
 RING = 7
 """Room beside the text for the line that shows the focus."""
@@ -41,9 +43,10 @@ class MessageWidget(QFrame):
     go_on = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
-    rewritten = Signal(object, str)
-    """A message and another text for it."""
-    rewriting = Signal(int, str)
+    rewritten = Signal(object, object)
+    """A message, and the Draft of another version."""
+    rewriting = Signal(int, object)
+    offered = Signal(object, object)
     """See ``MessageView``."""
     round_picked = Signal(object, int)
     """A reply, and one of its rounds."""
@@ -73,6 +76,7 @@ class MessageWidget(QFrame):
         self._layout.setContentsMargins(RING, 2, RING, 2)
         self._layout.setSpacing(6)
         self._rewrite: Rewrite | None = None
+        self.cards = [Attached(attachment) for attachment in message.attachments]
         self._origins: OriginsView | None = None
         self._by_token = self._last = False
         if message.role == "user":
@@ -91,6 +95,7 @@ class MessageWidget(QFrame):
         before, self.message = self.message, message
         if message.role == "user":
             self.blocks.show_plain(message.content)
+            self._show_text()
         else:
             streaming = message.state == "streaming"
             if message.target != before.target:  # known only when its model was there, and another may go on
@@ -123,7 +128,8 @@ class MessageWidget(QFrame):
     def _name(self) -> None:
         """What assistive technology reads: who, and how it begins."""
         opening = self.message.content[:500] if self.message.role == "user" else self.blocks.opening
-        name = f"{self._author}: {' '.join(opening.split())[:120]}"
+        names = ", ".join(attachment.shown for attachment in self.message.attachments)
+        name = f"{self._author}: {' '.join(opening.split())[:120]}{f' (with {names})' if names else ''}"
         if name != self.accessibleName():
             self.setAccessibleName(name)
 
@@ -138,7 +144,8 @@ class MessageWidget(QFrame):
         if self._origins is not None and not self._origins.isHidden():
             rect = mark(self._origins.text, words)
             return (self._origins.text, rect) if rect is not None else None
-        return self.blocks.mark(words)
+        places = [self.blocks.mark(words), *(card.mark(words) for card in self.cards)]
+        return next((place for place in places if place is not None), None)
 
     def set_last(self, on: bool) -> None:
         """Whether it is the last one: below that stands what the marks mean, and that alone can go on."""
@@ -166,7 +173,10 @@ class MessageWidget(QFrame):
             self._origins.setVisible(bool(made))
             if made:
                 self._origins.text.show_pieces(made)
-        self.blocks.setVisible(not made and self._rewrite is None)
+        own = self._rewrite is None
+        self.blocks.setVisible(not made and own and bool(self.message.content.strip() or not self.cards))
+        for card in self.cards:
+            card.setVisible(own)
 
     def set_waiting(self, text: str) -> None:
         """What happens before the first word."""
@@ -178,34 +188,37 @@ class MessageWidget(QFrame):
             return
         super().keyPressEvent(event)
 
-    def rewrite(self, text: str = "") -> None:
-        """Let a person write the message anew, in its place; ``text`` = how far they had come."""
+    def rewrite(self, draft: Draft | None = None) -> None:
+        """Let a person write the message anew, in its place; ``draft`` = how far they had come."""
         if self._rewrite is None:
             reply = self.message.role == "assistant"
-            self._rewrite = rewrite = Rewrite(text or self.message.content, reply=reply)
+            whole = Draft(self.message.content, self.message.attachments)
+            self._rewrite = rewrite = Rewrite(draft or whole, reply=reply)
             rewrite.sent.connect(self._rewritten)
             rewrite.left.connect(self.leave)
             rewrite.paused.connect(lambda new: self.rewriting.emit(self.message.id, new))
+            rewrite.writing.offered.connect(lambda what: self.offered.emit(rewrite.writing, what))
             self._inner.addWidget(rewrite)
             self._show_text()
             self._bar.hide()
-        if not text:
+        if draft is None:
             self._rewrite.begin()
 
-    def _rewritten(self, text: str) -> None:
-        if self.message.role == "assistant" and text == as_typed(self.message.content):
+    def _rewritten(self, draft: Draft) -> None:
+        if self.message.role == "assistant" and draft.text == as_typed(self.message.content):
             self.leave()  # there is nothing to ask anew, as there is with a message
         else:
-            self.rewritten.emit(self.message, text)
+            self.rewritten.emit(self.message, draft)
 
     def leave(self) -> None:
         """The message as it was."""
         if self._rewrite is not None:
             self._inner.removeWidget(self._rewrite)
             self._rewrite.hide()
+            self._rewrite.writing.chips.replace(())  # what is still being read is not wanted
             self._rewrite.deleteLater()
             self._rewrite = None
-            self.rewriting.emit(self.message.id, "")
+            self.rewriting.emit(self.message.id, Draft())
             self._show_text()
             self._bar.show()
             self.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -213,14 +226,15 @@ class MessageWidget(QFrame):
     def keep_rewriting(self) -> None:
         """Tell how far it has come, now."""
         if self._rewrite is not None:
-            self.rewriting.emit(self.message.id, self._rewrite.text)
+            self.rewriting.emit(self.message.id, self._rewrite.writing.draft)
 
     def _build_user(self, place: tuple[int, int]) -> None:
         bubble = QFrame()
         bubble.setObjectName("bubble")
         self._inner = QVBoxLayout(bubble)
         self._inner.setContentsMargins(14, 9, 14, 5)
-        self._inner.addWidget(self.blocks)
+        for widget in (*self.cards, self.blocks):
+            self._inner.addWidget(widget)
         row = QHBoxLayout()
         row.addSpacing(48)
         row.addWidget(bubble, 1)

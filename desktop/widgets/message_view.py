@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from desktop.store import Message
+from desktop.store import Draft, Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.message import RING, MessageWidget
 
@@ -26,10 +26,12 @@ class MessageView(QScrollArea):
     go_on = Signal(object)
     compare = Signal(object)
     sibling = Signal(object, int)
-    rewritten = Signal(object, str)
+    rewritten = Signal(object, object)
     round_picked = Signal(object, int)
-    rewriting = Signal(int, str)
-    """A message that is being written anew, and how far that has come; "" = it is no more."""
+    rewriting = Signal(int, object)
+    """A message that is being written anew, and the Draft of it; a false one = it is no more."""
+    offered = Signal(object, object)
+    """The Writing of such a message, and what was offered to it."""
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -141,11 +143,11 @@ class MessageView(QScrollArea):
         if (widget := self._widgets.get(message)) is not None:
             widget.show_round(title, rows)
 
-    def rewrite(self, message: int, text: str = "") -> None:
+    def rewrite(self, message: int, draft: Draft | None = None) -> None:
         """Let a person write a message anew, or go on with that."""
         if (widget := self._widgets.get(message)) is not None:
-            widget.rewrite(text)
-            if not text:
+            widget.rewrite(draft)
+            if draft is None:
                 self.ensureWidgetVisible(widget)
 
     def set_waiting(self, text: str) -> None:
@@ -168,6 +170,7 @@ class MessageView(QScrollArea):
         widget.rewritten.connect(self.rewritten)
         widget.round_picked.connect(self.round_picked)
         widget.rewriting.connect(self.rewriting)
+        widget.offered.connect(self.offered)
         widget.show_origins(self._origins)
         widget.step.connect(self._step)
         self._widgets[message.id] = widget

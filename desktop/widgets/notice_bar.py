@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.theme.icons import IconButton
-from desktop.words import LABELS, Notice
+from desktop.words import LABELS, Action, Notice
 
-_OWN = ("retry", "anyway")
+_OWN = ("retry", "anyway", "attach", "paste", "first_part", "cancel")
 
 
 class NoticeBar(QFrame):
@@ -54,7 +56,7 @@ class NoticeBar(QFrame):
     def show_notice(self, notice: Notice) -> None:
         """Say this now, unless what is shown says the same and more (and can be tried again as well)."""
         same = notice.title == self._shown.title and self._shown.detail.startswith(notice.detail)
-        if self.isVisible() and same and notice.retry is None:
+        if self.isVisible() and same and notice.retry is None and not notice.does:
             return
         self._shown = notice
         self._title.setText(notice.title)
@@ -67,7 +69,7 @@ class NoticeBar(QFrame):
                 widget.hide()
                 widget.deleteLater()
         for action in notice.actions:
-            if action in _OWN and notice.retry is None:
+            if action in _OWN and _own(notice, action) is None:
                 continue
             button = QPushButton(LABELS[action])
             button.setAccessibleName(LABELS[action])
@@ -94,10 +96,14 @@ class NoticeBar(QFrame):
         if layout is not None:
             self.setMinimumHeight(max(layout.heightForWidth(self.width()), 0))
 
-    def _act(self, action: str) -> None:
+    def _act(self, action: Action) -> None:
         self.hide()
         if action in _OWN:
-            if self._shown.retry is not None:
-                self._shown.retry()
+            if (call := _own(self._shown, action)) is not None:
+                call()
         else:
             self.acted.emit(action)
+
+
+def _own(notice: Notice, action: Action) -> Callable[[], object] | None:
+    return notice.does.get(action, notice.retry if action in ("retry", "anyway") else None)

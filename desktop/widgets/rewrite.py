@@ -6,7 +6,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from desktop.widgets.composer import MessageEdit
+from desktop.store import Draft
+from desktop.widgets.writing import Writing
 
 _SENT = "Sends a new version. The old one stays beside it."
 _SAVED = "Saves your version of the reply. The old one stays beside it, and the chat goes on from yours."
@@ -16,25 +17,28 @@ class Rewrite(QWidget):
     """Enter or *Send* hands the text over, Esc or *Cancel* leaves everything as it was.
 
     Args:
-        text: what it begins with.
+        draft: what it begins with.
         reply: a reply's, which has lines: Ctrl+Enter or *Save* hands it over.
     """
 
-    sent = Signal(str)
+    sent = Signal(object)
+    """Draft."""
     left = Signal()
-    paused = Signal(str)
-    """What is written, whenever the writing pauses."""
+    paused = Signal(object)
+    """Draft: what is written, whenever the writing pauses."""
 
-    def __init__(self, text: str, parent: QWidget | None = None, *, reply: bool = False) -> None:
+    def __init__(self, draft: Draft, parent: QWidget | None = None, *, reply: bool = False) -> None:
         super().__init__(parent)
-        self.edit = MessageEdit(lines=reply)
+        self.writing = Writing(reply=reply)
+        self.writing.replace(draft)
+        self.edit = self.writing.edit
         self.edit.setAccessibleName("Your version of the reply" if reply else "New version of the message")
-        self.edit.setPlainText(text)
         self.edit.entered.connect(self._send)
-        self.edit.textChanged.connect(self._refresh)
+        self.writing.edited.connect(self._refresh)
         self._pause = QTimer(self, singleShot=True, interval=300)
-        self._pause.timeout.connect(lambda: self.paused.emit(self.text))
-        self.edit.installEventFilter(self)
+        self._pause.timeout.connect(lambda: self.paused.emit(self.writing.draft))
+        for holder in (self.edit, self.writing.clip):
+            holder.installEventFilter(self)
         words = QLabel(_SAVED if reply else _SENT)
         words.setObjectName("subtle")
         words.setWordWrap(True)
@@ -47,19 +51,15 @@ class Rewrite(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 4)
         row.addWidget(words, 1)
+        row.addWidget(self.writing.clip)
         row.addWidget(cancel)
         row.addWidget(self.send)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addWidget(_framed(self.edit) if reply else self.edit)  # a message is in its bubble already
+        layout.addWidget(_framed(self.writing) if reply else self.writing)  # a message is in its bubble already
         layout.addLayout(row)
         self.setFocusProxy(self.edit)
-
-    @property
-    def text(self) -> str:
-        """What is written: every letter of it, also the spaces that Qt's plain text makes usual ones."""
-        return as_typed(self.edit.document().toRawText())
 
     def begin(self) -> None:
         """The caret at the end, and the keyboard here."""
@@ -78,12 +78,12 @@ class Rewrite(QWidget):
         return super().eventFilter(watched, event)
 
     def _send(self) -> None:
-        if self.text.strip():
-            self.sent.emit(self.text)
+        if self.send.isEnabled():
+            self.sent.emit(self.writing.draft)
 
     def _refresh(self) -> None:
         self._pause.start()
-        self.send.setEnabled(bool(self.text.strip()))
+        self.send.setEnabled(not self.writing.empty and not self.writing.chips.reading)
 
 
 def _framed(edit: QWidget) -> QFrame:
@@ -93,10 +93,3 @@ def _framed(edit: QWidget) -> QFrame:
     inside.setContentsMargins(14, 9, 14, 5)
     inside.addWidget(edit)
     return frame
-
-
-def as_typed(text: str) -> str:
-    """With the one end of a line that a text field knows."""
-    for end in ("\r\n", "\r", "\u2028", "\u2029"):
-        text = text.replace(end, "\n")
-    return text

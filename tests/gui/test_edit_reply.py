@@ -187,7 +187,7 @@ def test_a_version_that_is_not_saved_yet_is_kept(chat: Desktop, make_desktop: Ma
     again.window.open_chat(here)
     rewrite = reply(again, 1)._rewrite
     assert rewrite is not None
-    assert rewrite.text == ANSWER + " Half"
+    assert rewrite.writing.text == ANSWER + " Half"
     save(reply(again, 1), qtbot)
     assert shown(again)[-1] == ANSWER + " Half"
     messages: list[Message] = again.store.messages(here)

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.models.chats import CHAT
 from desktop.start import Desktop
+from desktop.store import Draft
 from tests.gui.faults import unwritable
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
@@ -177,7 +178,7 @@ def test_what_the_disk_refused_is_written_later(desktop: Desktop, qtbot: QtBot) 
         qtbot.waitUntil(lambda: bool(desktop.window.unsent._unwritten))
     desktop.window.unsent.keep()
     desktop.store.flush()
-    assert desktop.store.unsent(0) == {0: "kept"}
+    assert desktop.store.unsent(0) == {0: Draft("kept")}
 
 
 def test_another_chats_text_does_not_come_back_with_undo(chats: Desktop, qtbot: QtBot) -> None:
@@ -198,4 +199,4 @@ def test_what_was_not_sent_is_there_at_the_next_start(desktop: Desktop, make_des
 
 def test_a_crash_costs_what_was_typed_no_more_than_a_moment(desktop: Desktop, qtbot: QtBot) -> None:
     qtbot.keyClicks(desktop.window.page.composer.edit, "half a thought")
-    qtbot.waitUntil(lambda: desktop.store.unsent(0) == {0: "half a thought"})
+    qtbot.waitUntil(lambda: desktop.store.unsent(0) == {0: Draft("half a thought")})

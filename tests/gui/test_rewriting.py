@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
+from desktop.store import Draft
 from desktop.widgets.message import MessageWidget
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine
@@ -123,7 +124,7 @@ def test_a_version_that_is_not_sent_yet_is_kept(chat: Desktop, make_desktop: Mak
     qtbot.keyClicks(widget._rewrite.edit, ", said anew")
     here = chat.conversation.chat
     assert here is not None
-    qtbot.waitUntil(lambda: list(chat.store.unsent(here.id).values()) == ["one, said anew"])
+    qtbot.waitUntil(lambda: list(chat.store.unsent(here.id).values()) == [Draft("one, said anew")])
     qtbot.keyClicks(widget._rewrite.edit, "?")  # and away, before the writing pauses
     chat.window.new_chat()
     chat.window.open_chat(here.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
@@ -302,18 +303,20 @@ def test_enter_in_an_input_method_does_not_send(desktop: Desktop, qtbot: QtBot) 
     finished(desktop, qtbot)
 
 
-@pytest.mark.parametrize("kind", ["image", "picture file", "other file"])
-def test_pictures_and_files_get_one_sentence(desktop: Desktop, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["image", "picture file"])
+def test_pictures_get_one_sentence(desktop: Desktop, kind: str, tmp_path: Path, qtbot: QtBot) -> None:
     data = QMimeData()
+    picture = QImage(4, 4, QImage.Format.Format_RGB32)
     if kind == "image":
-        data.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))
+        data.setImageData(picture)
     else:
-        data.setUrls([QUrl.fromLocalFile("/tmp/x.png" if kind == "picture file" else "/tmp/x.pdf")])
+        picture.save(str(tmp_path / "x.png"))
+        data.setUrls([QUrl.fromLocalFile(str(tmp_path / "x.png"))])
     edit = desktop.window.page.composer.edit
     edit.setPlainText("kept")
     edit.insertFromMimeData(data)
+    qtbot.waitUntil(lambda: "pictures yet" in desktop.window.page.notice.text)
     assert edit.toPlainText() == "kept"
-    assert "yet" in desktop.window.page.notice.text
 
 
 def test_an_empty_message_is_not_sent(desktop: Desktop, qtbot: QtBot) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from installers.system import has_display
+from tests.long.attached import attached
 
 TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
 CODE = (
@@ -63,6 +64,7 @@ class Tour:
         window.page.messages.verticalScrollBar().setValue(0)
         self.picture("reply-light")
         self.dark("reply-dark")
+        attached(self)
         self.compare()
         self.seen()
         self.found()

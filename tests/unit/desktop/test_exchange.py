@@ -109,7 +109,7 @@ REFUSED = [
     (b"[]", "no file of Tandem's chats"),
     (b"{}", "format: Field required"),
     (json.dumps(file() | {"format": "chatgpt"}).encode(), "format"),
-    (json.dumps(file() | {"version": 2}).encode(), "another version"),
+    (json.dumps(file() | {"version": 3}).encode(), "another version"),
     (json.dumps(file() | {"version": "1"}).encode(), "another version"),
     (json.dumps(file(title=3)).encode(), "chats.0.title"),
     (holding(message(1, role="robot")), "chats.0.messages.0.role"),

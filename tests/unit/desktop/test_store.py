@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.store import NewChat, Store, StoreError
+from desktop.store import Draft, NewChat, Store, StoreError
 from desktop.store.records import ROUNDS_KEPT
 from desktop.store.schema import MIGRATIONS
 
@@ -114,11 +114,11 @@ def test_what_was_not_sent_is_kept_for_each_chat(store: Store, path: Path) -> No
     store.keep_unsent(chat.id, "for one").result()
     store.keep_unsent(-message.id, "hi again").result()
     store.keep_unsent(0, "for a new one \ud800").result()
-    assert store.unsent(chat.id) == {chat.id: "for one", -message.id: "hi again"}
-    assert (store.unsent(0), store.unsent(99)) == ({0: "for a new one ?"}, {})
+    assert store.unsent(chat.id) == {chat.id: Draft("for one"), -message.id: Draft("hi again")}
+    assert (store.unsent(0), store.unsent(99)) == ({0: Draft("for a new one ?")}, {})
     store.keep_unsent(0, "").result()
     store.delete_chat(chat.id).result()
-    assert store.unsent(chat.id)[chat.id] == "for one", "undo brings it back"
+    assert store.unsent(chat.id)[chat.id] == Draft("for one"), "undo brings it back"
     store.close()
     again = Store(path)
     assert (again.unsent(chat.id), again.unsent(0)) == ({}, {})

@@ -1,0 +1,88 @@
+"""The text field that messages are written in: it grows, and an input method may finish before Enter sends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit
+
+from desktop.words import IMAGES, Notice
+
+_MOST_LINES = 9
+_MOST_OF_MANY = 24
+LONG = 10_000
+"""Characters of a pasted text from which on it would rather be an attachment: some 200 lines."""
+
+
+class MessageEdit(QPlainTextEdit):
+    """Plain text comes in by itself; anything else is offered to whoever knows what to do with it.
+
+    Args:
+        lines: it is for a text of many lines: Enter makes one, Ctrl+Enter enters the text.
+    """
+
+    entered = Signal()
+    offered = Signal(object)
+    """list[Path]: files; str: a long text; Notice: what cannot be sent, and why."""
+
+    def __init__(self, *, lines: bool = False) -> None:
+        super().__init__()
+        self._lines = lines
+        self.setPlaceholderText("Message…")
+        self.setAccessibleName("Message")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.document().setDocumentMargin(2)
+        self._composing = False
+        self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        held = event.modifiers()
+        newline = bool(held & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier))
+        if self._lines:
+            newline = not held & Qt.KeyboardModifier.ControlModifier
+        if enter and not newline and not self._composing:
+            self.entered.emit()
+            return
+        super().keyPressEvent(event)
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasImage() or source.hasUrls() or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        offer = offer_in(source)
+        if offer is None or (self._lines and isinstance(offer, str)):
+            super().insertFromMimeData(source)
+        else:
+            self.offered.emit(offer)
+
+    def insert(self, text: str) -> None:
+        """As if it were typed at the caret."""
+        self.textCursor().insertText(text)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _fit(self) -> None:
+        # a plain-text document measures itself in lines
+        most = _MOST_OF_MANY if self._lines else _MOST_LINES
+        lines = min(max(round(self.document().size().height()), 1), most)
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 8)
+
+
+def offer_in(source: QMimeData) -> list[Path] | str | Notice | None:
+    """What of a clipboard or of a drag is more than plain text; None = nothing."""
+    files = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+    if files:
+        return files
+    if source.hasImage() and not source.hasText():
+        return IMAGES
+    text = source.text() if source.hasText() else ""
+    return text if len(text) >= LONG else None

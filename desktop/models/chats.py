@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QStringListModel, Qt
 
 from desktop.store import Chat, Hit
+from desktop.store.search import MOST
 from desktop.widgets.tips import plain
 
 _Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 CHAT = Qt.ItemDataRole.UserRole
 PINNED = "Pinned"
 HIT = Qt.ItemDataRole.UserRole + 1
@@ -30,37 +31,50 @@ def day_heading(when: float, today: date) -> str:
     return day.strftime("%B %Y")
 
 
-class ChatList(QAbstractListModel):
-    """Rows are headings (no chat), chats, and chats with what was found in them."""
+def _since(when: float, today: date) -> float:
+    """The earliest moment that stands under the same heading."""
+    day = min(datetime.fromtimestamp(when).date(), today)
+    first = day if day > today - timedelta(days=7) else day.replace(day=1)
+    return datetime(first.year, first.month, first.day).timestamp()
+
+
+def _order(chat: Chat) -> tuple[bool, float, int]:
+    """As ``Reader.listed`` gives them."""
+    return not chat.pinned, -chat.updated, -chat.id
+
+
+class ChatList(QStringListModel):
+    """Rows are headings (no chat), chats, and chats with what was found in them.
+
+    It holds their texts too: a view asks for the number of rows at every row, and here Qt answers that by itself.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self._chats: list[Chat] = []
         self._rows: list[_Row] = []
 
     def set_chats(self, chats: list[Chat], today: date | None = None) -> None:
-        """Show these."""
-        rows: list[_Row] = []
-        heading = ""
-        for chat in chats:
-            this = PINNED if chat.pinned else day_heading(chat.updated, today or date.today())
-            if this != heading:
-                heading = this
-                rows.append(heading)
-            rows.append(chat)
-        self._set(rows)
+        """Show these, which are in order."""
+        self._chats = chats
+        self._set(_under_headings(chats, today or date.today()))
+
+    def put(self, number: int, chat: Chat | None) -> None:
+        """One of the chats is new or has changed, and stands in its new place now, or (None) is gone."""
+        chats = [other for other in self._chats if other.id != number]
+        if chat is not None:
+            chats.insert(bisect_left(chats, _order(chat), key=_order), chat)
+        self.set_chats(chats)
 
     def set_hits(self, hits: list[Hit]) -> None:
         """Show what was found."""
-        self._set([f"{len(hits)} found" if hits else "Nothing found", *hits])
+        found = f"The latest {MOST} found" if len(hits) >= MOST else f"{len(hits)} found"
+        self._set([found if hits else "Nothing found", *hits])
 
     def _set(self, rows: list[_Row]) -> None:
         if rows != self._rows:
-            self.beginResetModel()
             self._rows = rows
-            self.endResetModel()
-
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+            self.setStringList([_text(row) for row in rows])
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -71,7 +85,7 @@ class ChatList(QAbstractListModel):
             return chat
         if role == HIT:
             return row if isinstance(row, Hit) else None
-        text = row if isinstance(row, str) else chat.title if chat is not None else ""
+        text = _text(row)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return text
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -89,6 +103,26 @@ class ChatList(QAbstractListModel):
         """The row of a chat, or -1."""
         rows = ((n, _chat(row)) for n, row in enumerate(self._rows))
         return next((n for n, found in rows if found is not None and found.id == chat), -1)
+
+
+def _under_headings(chats: list[Chat], today: date) -> list[_Row]:
+    """With a heading before the first of each time; only there the calendar is asked."""
+    rows: list[_Row] = []
+    heading, since = "", float("inf")
+    for chat in chats:
+        if chat.pinned:
+            this = PINNED
+        elif chat.updated < since:
+            this, since = day_heading(chat.updated, today), _since(chat.updated, today)
+        if this != heading:
+            heading = this
+            rows.append(heading)
+        rows.append(chat)
+    return rows
+
+
+def _text(row: _Row) -> str:
+    return row if isinstance(row, str) else row.title if isinstance(row, Chat) else row.chat.title
 
 
 def _chat(row: _Row) -> Chat | None:

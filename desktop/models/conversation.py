@@ -37,7 +37,8 @@ class Conversation(Shown):
     running_changed = Signal(bool)
     reading = Signal(object)
     measured = Signal(object)
-    chats_changed = Signal()
+    chat_changed = Signal(int)
+    """A chat is new, or what the list says of it has changed."""
 
     def __init__(
         self, store: Store, bridge: EngineBridge, settings: SettingsFile, parent: QObject | None = None
@@ -52,7 +53,7 @@ class Conversation(Shown):
         replying.measured.connect(self.measured)
         replying.failed.connect(self._on_failed)
         replying.nothing_added.connect(lambda: self.noticed.emit(ENDED))
-        replying.ended.connect(self.chats_changed)
+        replying.ended.connect(self.chat_changed)
 
     @property
     def live(self) -> Message | None:
@@ -182,7 +183,7 @@ class Conversation(Shown):
             self.messages.append(message)
             self.appended.emit(message)
         self._replying.begin(reply, request)
-        self.chats_changed.emit()
+        self.chat_changed.emit(self.chat.id)
 
     def _rewrite(self, message: Message, text: str, attachments: Sequence[Attachment]) -> None:
         upto = self._upto(message.chat, message.id)
@@ -196,7 +197,7 @@ class Conversation(Shown):
         self.rewrote.emit(message.id)
         self.appended.emit(reply)
         self._replying.begin(reply, request)
-        self.chats_changed.emit()
+        self.chat_changed.emit(self.chat.id)
 
     def _answer(self, chat: int, asked: int) -> None:
         upto = self._upto(chat, asked)
@@ -232,7 +233,7 @@ class Conversation(Shown):
         self.messages = [*upto[:-1], edited]
         self.opened.emit(self.messages)
         self.rewrote.emit(reply.id)
-        self.chats_changed.emit()
+        self.chat_changed.emit(reply.chat)
 
     def _made_with(self, request: ReplyRequest, system_prompt: str | None = None) -> dict[str, Any]:
         """What a reply's row says of how it is made, before its first word: no model while another is on its way."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.store import Store, StoreError
+from desktop.store.reader import Reader
 from desktop.words import notice
 
 
 class Finder(QObject):
-    """Only the latest question is answered."""
+    """Only the latest question is answered, and what is looked for when it comes is given up: ask at every letter."""
 
     found = Signal(str, object)
     """The words, and list[Hit]."""
@@ -20,28 +22,44 @@ class Finder(QObject):
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._store = store
-        self._latest = ""
+        self._latest = 0
+        self._reader: Reader | None = None
+        """What is looked in now."""
+        self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="finder")
 
     def ask(self, words: str) -> None:
         """Answered by ``found``."""
-        self._latest = words
-        self._pool.submit(self._search, words)
+        with self._lock:
+            self._latest += 1
+            if self._reader is not None:
+                self._reader.interrupt()
+        self._pool.submit(self._search, words, self._latest)
 
     def close(self) -> None:
         """Wait for what runs."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _search(self, words: str) -> None:
-        if words != self._latest:
+    def _search(self, words: str, question: int) -> None:
+        if question != self._latest:
             return
         try:
             reader = self._store.another_reader()
             try:
+                if not self._look_in(reader, question):
+                    return
                 hits = reader.search(words)
             finally:
+                self._look_in(None, question)
                 reader.close()
         except StoreError as error:
-            self.noticed.emit(notice(error))
+            if question == self._latest:
+                self.noticed.emit(notice(error))
         else:
             self.found.emit(words, hits)
+
+    def _look_in(self, reader: Reader | None, question: int) -> bool:
+        """From now on; whether the question is still the latest."""
+        with self._lock:
+            self._reader = reader
+            return question == self._latest

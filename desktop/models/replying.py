@@ -69,7 +69,8 @@ class Replying(QObject):
     """Message, EngineError, and whether it was going on."""
     nothing_added = Signal()
     """The model ended a reply that was to go on where it was."""
-    ended = Signal()
+    ended = Signal(int)
+    """The chat that it was written in."""
 
     def __init__(self, bridge: EngineBridge, unsaved: Unsaved, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -224,7 +225,7 @@ class Replying(QObject):
             self._unsaved.finish(message.id, state="complete", finish="stop")
         self.changed.emit(message)
         self.running_changed.emit(False)
-        self.ended.emit()
+        self.ended.emit(message.chat)
         if itself:
             self.nothing_added.emit()
         return message
@@ -245,7 +246,7 @@ class Replying(QObject):
         self.changed.emit(message)
         self._unsaved.finish(message.id, **fields)
         self.running_changed.emit(False)
-        self.ended.emit()
+        self.ended.emit(message.chat)
         return message
 
     def _flush(self) -> None:

@@ -239,7 +239,9 @@ def _message(message: Message) -> dict[str, Any]:
     """Without what is as it always is."""
     out: dict[str, Any] = {"id": message.id, "role": message.role, "content": message.content}
     for field in fields(Message):
-        value = getattr(message, field.name)
+        value: Any = getattr(message, field.name)
+        if field.name == "rounds":
+            value = tuple(value)
         if field.name == "attachments":
             value = [asdict(attachment) for attachment in value]
         if field.name not in (*out, "chat", "damaged") and value not in (None, "", (), {}, []):

@@ -12,6 +12,8 @@ from desktop.store.rows import attachments_of, chat_of, message_of
 from desktop.store.search import Hit, search
 from desktop.store.writer import connect, explain
 
+_LISTED = "FROM chats WHERE deleted IS NULL ORDER BY pinned IS NULL, updated DESC, id DESC"
+
 
 class Reader:
     """The chats as they are on disk.
@@ -32,12 +34,18 @@ class Reader:
         """Close the connection."""
         self._reader.close()
 
+    def interrupt(self) -> None:
+        """From another thread: what is being read ends at once, with an error."""
+        self._reader.interrupt()
+
     def chats(self) -> list[Chat]:
         """Chats that are not deleted: those that are pinned, then the others, the latest first."""
-        rows = self._read(
-            "SELECT * FROM chats WHERE deleted IS NULL ORDER BY pinned IS NULL, updated DESC, id DESC", ()
-        )
-        return [chat_of(row) for row in rows]
+        return [chat_of(row) for row in self._read(f"SELECT * {_LISTED}", ())]
+
+    def listed(self) -> list[Chat]:
+        """The same without their settings, which take longer to read than all else of a chat: for a list of them."""
+        rows = self._read(f"SELECT id, title, created, updated, tip, pinned {_LISTED}", ())
+        return [Chat(id_, title, made, last, {}, tip, pin is not None) for id_, title, made, last, tip, pin in rows]
 
     def search(self, text: str) -> list[Hit]:
         """Chats in which all words of ``text`` are found (see ``store.search``)."""

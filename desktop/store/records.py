@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -56,7 +57,7 @@ class Message:
     draft: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     timings: dict[str, Any] | None = None
-    rounds: tuple[dict[str, Any], ...] = ()
+    rounds: Sequence[dict[str, Any]] = ()
     tokens: dict[str, Any] | None = None
     """Where each token came from (see ``models.origins``)."""
     finish: str | None = None

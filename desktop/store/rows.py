@@ -14,6 +14,7 @@ from backend.documents import Attachment
 from backend.documents.attachment import from_columns, to_columns
 from desktop.store.exchange import OneChat, record
 from desktop.store.records import ROUNDS_KEPT, Chat, Message
+from desktop.store.rounds import Rounds
 
 log = logging.getLogger(__name__)
 _JSON: dict[str, type[Any]] = {
@@ -26,7 +27,8 @@ _JSON: dict[str, type[Any]] = {
     "comparison": dict,
     "parts": list,
 }
-_ITEMS: dict[str, type[Any]] = {"ids": int, "rounds": dict, "parts": dict}
+_READ = [name for name in _JSON if name != "rounds"]
+_ITEMS: dict[str, type[Any]] = {"ids": int, "parts": dict}
 COLUMNS = [
     "parent",
     "role",
@@ -131,10 +133,11 @@ def chat_of(row: sqlite3.Row) -> Chat:
 
 
 def message_of(row: sqlite3.Row) -> Message:
-    unpacked, damaged = _unpack(row, _JSON, "message")
+    unpacked, damaged = _unpack(row, _READ, "message")
     fields: dict[str, Any] = {name: row[name] for name in COLUMNS} | unpacked
     fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
-    fields |= {name: tuple(fields[name] or ()) for name in ("rounds", "parts")}
+    fields["rounds"] = Rounds(row["rounds"])
+    fields["parts"] = tuple(fields["parts"] or ())
     fields["settings"] = fields["settings"] or {}
     fields["attachments"], whole = attachments_of(row)
     damaged += () if whole else ("attachments",)

@@ -16,6 +16,8 @@ from desktop.store.rows import chat_of
 
 Read = Callable[[str, Sequence[Any]], list[sqlite3.Row]]
 
+MOST = 200
+"""Chats that are shown of those in which the words were found: the latest."""
 _INDEXED = 3
 _BEFORE, _AFTER = 24, 120
 """Letters of a message shown around a word."""
@@ -34,7 +36,7 @@ class Hit:
 
 
 def search(read: Read, text: str) -> list[Hit]:
-    """Chats with these words that are not deleted, the latest first.
+    """Chats with these words that are not deleted, the latest first, at most :data:`MOST`.
 
     Args:
         read: runs a query on a connection that knows ``folded`` (see ``Reader``).
@@ -43,13 +45,17 @@ def search(read: Read, text: str) -> list[Hit]:
     words = text.split()
     if not words:
         return []
-    hits = [
-        Hit(chat_of(row), int(row["message"]), _around(_place(row, words), words), int(row["n"]) - 1)
-        for row in _messages(read, words)
-    ]
-    seen = {hit.chat.id for hit in hits}
-    hits += [Hit(chat_of(row), None, "", 0) for row in _titles(read, words) if row["id"] not in seen]
-    return sorted(hits, key=lambda hit: (-hit.chat.updated, -hit.chat.id))
+    found = {row["id"]: row for row in (*_titles(read, words), *_messages(read, words))}
+    latest = sorted(found.values(), key=lambda row: (-row["updated"], -row["id"]))[:MOST]
+    return [_hit(read, row, words) for row in latest]
+
+
+def _hit(read: Read, row: sqlite3.Row, words: list[str]) -> Hit:
+    """With the text around the words, which is read only for what is shown."""
+    if row["message"] is None:
+        return Hit(chat_of(row), None, "", 0)
+    (text,) = read("SELECT content, attached FROM messages WHERE id = ?", [row["message"]])
+    return Hit(chat_of(row), int(row["message"]), _around(_place(text, words), words), int(row["n"]) - 1)
 
 
 def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
@@ -68,16 +74,18 @@ def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
         )
         values = [" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed)] * 2 + short
     return read(
-        # beside one max() SQLite gives the other columns of the row that has it
-        "SELECT chats.*, max(m.id) AS message, m.content AS content, m.attached AS attached, count(*) AS n "
-        f"FROM {source} JOIN chats ON chats.id = m.chat WHERE {' AND '.join(where)} GROUP BY chats.id",
+        f"SELECT chats.*, max(m.id) AS message, count(*) AS n FROM {source} "
+        f"JOIN chats ON chats.id = m.chat WHERE {' AND '.join(where)} GROUP BY chats.id",
         values,
     )
 
 
 def _titles(read: Read, words: list[str]) -> list[sqlite3.Row]:
     all_words = " AND ".join("instr(folded(title), ?)" for _ in words)
-    return read(f"SELECT * FROM chats WHERE deleted IS NULL AND {all_words}", [word.casefold() for word in words])
+    return read(
+        f"SELECT *, NULL AS message FROM chats WHERE deleted IS NULL AND {all_words}",
+        [word.casefold() for word in words],
+    )
 
 
 def _place(row: sqlite3.Row, words: list[str]) -> str:

@@ -55,6 +55,7 @@ class IconButton(QToolButton):
     ) -> None:
         super().__init__(parent)
         self._icon_name = icon_name
+        self._tinted: tuple[str, str, str] | None = None
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if text else Qt.ToolButtonStyle.ToolButtonIconOnly
         self.setToolButtonStyle(style)
         self.setAutoRaise(True)
@@ -85,4 +86,7 @@ class IconButton(QToolButton):
     def _tint(self) -> None:
         tokens = tokens_now()
         ink = tokens.on_accent if self.property("primary") else tokens.subtle
-        self.setIcon(icon(self._icon_name, ink, tokens.faint))
+        wanted = (self._icon_name, ink.name(), tokens.faint.name())
+        if wanted != self._tinted:  # a button hears of its style several times before it is shown
+            self._tinted = wanted
+            self.setIcon(icon(self._icon_name, ink, tokens.faint))

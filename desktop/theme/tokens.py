@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
@@ -72,6 +73,12 @@ def tokens_for(palette: QPalette) -> Tokens:
 
 def tokens_now() -> Tokens:
     """The tokens of the application's palette (a widget's own palette may be changed by its style sheet)."""
+    return _of_palette(QGuiApplication.palette().cacheKey())
+
+
+@lru_cache(maxsize=4)
+def _of_palette(_key: int) -> Tokens:
+    """Asked for by every widget, mixed once a palette."""
     return tokens_for(QGuiApplication.palette())
 
 

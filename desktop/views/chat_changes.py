@@ -46,11 +46,11 @@ class ChatChanges(QObject):
     def _rename(self, chat: int, title: str) -> None:
         self._window.store.rename_chat(chat, title).result()
         self._window.conversation.renamed(chat, title)
-        self._window.conversation.chats_changed.emit()
+        self._window.conversation.chat_changed.emit(chat)
 
     def _pin(self, chat: Chat) -> None:
         self._window.store.pin_chat(chat.id, not chat.pinned).result()
-        self._window.conversation.chats_changed.emit()
+        self._window.conversation.chat_changed.emit(chat.id)
 
     def _delete(self, chat: Chat) -> None:
         window, conversation = self._window, self._window.conversation
@@ -59,7 +59,7 @@ class ChatChanges(QObject):
         conversation.stop(chat.id)
         if conversation.chat is not None and conversation.chat.id == chat.id:
             window.new_chat()
-        conversation.chats_changed.emit()
+        conversation.chat_changed.emit(chat.id)
         window.toast.say(f"“{chat.title}” was deleted.", self.undo)
 
     def _restore(self, chat: Chat) -> None:
@@ -67,5 +67,5 @@ class ChatChanges(QObject):
         self._window.toast.hide()
         if chat in self._deleted:
             self._deleted.remove(chat)
-        self._window.conversation.chats_changed.emit()
+        self._window.conversation.chat_changed.emit(chat.id)
         self._window.open_chat(chat.id)

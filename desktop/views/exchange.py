@@ -88,14 +88,15 @@ class Exchange(QObject):
 
     def _say(self, text: str) -> None:
         self._window.toast.say(text)
-        self._window.conversation.chats_changed.emit()
+        self._window.sidebar.refresh()
 
 
 def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[[Message], str] | None) -> int:
     """Markdown where an author is given."""
     reader = store.another_reader()
     try:
-        chosen = reader.chats() if chats is None else chats
+        # a list of them leaves their settings out
+        chosen = reader.chats() if chats is None else [reader.chat(chat.id) or chat for chat in chats]
         if author is not None:
             text = to_markdown(chosen[0], reader.branch(chosen[0].id), author)
         else:

@@ -150,7 +150,7 @@ class MainWindow(QMainWindow):
         self.engine.withdrawn.connect(self.page.notice.withdraw)
         self.settings.noticed.connect(self.page.notice.show_notice)
         self.conversation.opened.connect(self._opened)
-        self.conversation.chats_changed.connect(self._chats_changed)
+        self.conversation.chat_changed.connect(self._chat_changed)
         self.conversation.withdrawn.connect(self._saved)
         self.page.messages.compare.connect(self.compare)
         self.page.notice.acted.connect(self._act)
@@ -178,8 +178,8 @@ class MainWindow(QMainWindow):
         self._title()
         self.sidebar.mark(self.conversation.chat.id if self.conversation.chat else None)
 
-    def _chats_changed(self) -> None:
-        self.sidebar.refresh()
+    def _chat_changed(self, chat: int) -> None:
+        self.sidebar.refresh(chat)
         self.sidebar.mark(self.conversation.chat.id if self.conversation.chat else None)
         self._title()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
@@ -12,7 +14,6 @@ from PySide6.QtCore import (
     QRectF,
     QSize,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import QFont, QKeyEvent, QPainter
@@ -68,9 +69,7 @@ class Sidebar(QFrame):
         self.search.hide()
         find = IconButton("search", "Search chats", shortcut="Ctrl+K")
         find.clicked.connect(self.start_search)
-        self._pause = QTimer(self, singleShot=True, interval=200)
-        self._pause.timeout.connect(self.refresh)
-        self.search.textChanged.connect(lambda _: self._pause.start())
+        self.search.textChanged.connect(lambda _: self.refresh())
         self.search.returnPressed.connect(self._to_hits)
         self.search.installEventFilter(self)
         self.list = QListView()
@@ -95,6 +94,8 @@ class Sidebar(QFrame):
         layout.addWidget(self.list, 1)
         layout.addWidget(self.settings, 0, Qt.AlignmentFlag.AlignLeft)
         self._current: int | None = None
+        self._answered = ""
+        """The words of which the list shows what was found."""
         self._to_first = False
         self.finder = Finder(store, self)
         self.finder.found.connect(self._found)
@@ -121,9 +122,9 @@ class Sidebar(QFrame):
         does()
         return True
 
-    def refresh(self) -> None:
-        """Read the list again."""
-        attempt(self._read, self.noticed.emit)
+    def refresh(self, chat: int | None = None) -> None:
+        """Read the list again, or of one chat what the list says of it."""
+        attempt(partial(self._read, chat), self.noticed.emit)
 
     def mark(self, chat: int | None) -> None:
         """Show which chat is open."""
@@ -153,29 +154,40 @@ class Sidebar(QFrame):
         if isinstance(chat, Chat):
             self.pinned.emit(chat)
 
-    def _read(self) -> None:
+    def _read(self, chat: int | None) -> None:
         words = self.search.text().strip()
         if words:
             self.finder.ask(words)
+            return
+        if self._answered or chat is None:
+            self.list.setUniformItemSizes(True)  # so that ten thousand are laid out at once
+            self.model.set_chats(self._store.listed())
         else:
-            self.model.set_chats(self._store.chats())
-            self.mark(self._current)
+            self.model.put(chat, self._store.chat(chat))
+        self._answered = ""
+        self.mark(self._current)
 
     def _found(self, words: str, hits: list[Hit]) -> None:
         if words != self.search.text().strip():
             return
+        self._answered = words
+        self.list.setUniformItemSizes(False)
         self.model.set_hits(hits)
         self.mark(self._current)
-        if self._to_first and hits:
+        self._go_to_first()
+
+    def _to_hits(self) -> None:
+        """The keyboard goes to the first of what is found, once it is."""
+        words = self.search.text().strip()
+        self._to_first = bool(words)
+        if words == self._answered:
+            self._go_to_first()
+
+    def _go_to_first(self) -> None:
+        if self._to_first and self.model.rowCount() > 1:
             self.list.setCurrentIndex(self.model.index(1))
             self.list.setFocus(Qt.FocusReason.OtherFocusReason)
         self._to_first = False
-
-    def _to_hits(self) -> None:
-        """The keyboard goes to the first of what is found."""
-        self._pause.stop()
-        self._to_first = True
-        self.refresh()
 
     def _open(self, index: QModelIndex) -> None:
         chat, hit = index.data(CHAT), index.data(HIT)
@@ -204,9 +216,9 @@ class _Delegate(QStyledItemDelegate):
         self._model = model
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        heading, hit = index.data(CHAT) is None, index.data(HIT)
+        hit = index.data(HIT)
         lines = 2 if isinstance(hit, Hit) and hit.text else 1
-        return QSize(80, lines * option.fontMetrics.height() + (18 if heading and index.row() else 12))
+        return QSize(80, lines * option.fontMetrics.height() + 12)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         tokens = tokens_now()

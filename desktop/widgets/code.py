@@ -25,6 +25,7 @@ class CodeBlock(QFrame):
         self.setObjectName("code")
         self._language = ""
         self._coloured_at = 0.0
+        self._coloured: tuple[str, str, bool] | None = None
         self._name = QLabel()
         self._name.setTextFormat(Qt.TextFormat.PlainText)  # the fence's word is the model's: never HTML
         self._copy = IconButton("copy", "Copy code")
@@ -78,7 +79,10 @@ class CodeBlock(QFrame):
 
     def _colour(self) -> None:
         self._coloured_at = time.monotonic()
-        self._edit.colour(self._language, tokens_now().dark)
+        wanted = (self.text, self._language, tokens_now().dark)
+        if wanted != self._coloured:  # the palette is told several times until it is shown
+            self._coloured = wanted
+            self._edit.colour(self._language, tokens_now().dark)
 
 
 class _Code(QPlainTextEdit):

@@ -14,7 +14,9 @@ from desktop.widgets.message import RING, MessageWidget
 
 COLUMN_EM = 46
 FIRST_SHOWN = 40
-"""Messages laid out when a chat is opened; earlier ones on request, so that a huge chat opens at once."""
+LETTERS_SHOWN = 12_000
+"""Messages laid out when a chat is opened: at most so many, and none beyond so many letters, which take a tenth of a
+second. As many earlier ones are laid out whenever the reader comes near them, so that a huge chat opens at once."""
 
 MOST_SHOWN = 2 * FIRST_SHOWN
 
@@ -45,6 +47,8 @@ class MessageView(QScrollArea):
         self._earlier: list[Message] = []
         self._widgets: dict[int, MessageWidget] = {}
         self._following = True
+        self._held: tuple[QWidget, int] | None = None
+        """While earlier messages are laid out above: what the reader sees, and how far below the top it stays."""
         self._marked: MessageWidget | None = None
         self._origins = False
         self._more = QPushButton("Show earlier messages")
@@ -87,9 +91,8 @@ class MessageView(QScrollArea):
     def show_messages(self, messages: list[Message]) -> None:
         """Show another branch or chat, from its end."""
         self._remove(self.widgets)
-        self._earlier, shown = messages[:-FIRST_SHOWN], messages[-FIRST_SHOWN:]
-        self._more.setVisible(bool(self._earlier))
-        for message in shown:
+        self._earlier = list(messages)
+        for message in self._take_earlier():
             self._add(message, self._list.count() - 1)
         self.to_end()
 
@@ -187,6 +190,7 @@ class MessageView(QScrollArea):
         self._more.show()
 
     def _remove(self, widgets: list[MessageWidget]) -> None:
+        self._held = None
         for widget in widgets:
             widget.keep_rewriting()
             if widget is self._marked:
@@ -197,13 +201,26 @@ class MessageView(QScrollArea):
             widget.deleteLater()
 
     def _show_earlier(self) -> None:
-        self._earlier, batch = self._earlier[:-FIRST_SHOWN], self._earlier[-FIRST_SHOWN:]
-        self._more.setVisible(bool(self._earlier))
+        """What is being read stays where it is."""
+        if self._widgets:
+            first = self.widgets[0]
+            self._held = (first, first.y() - self.verticalScrollBar().value())
         self._following = False
         later, self._widgets = self._widgets, {}
-        for number, message in enumerate(batch):
+        for number, message in enumerate(self._take_earlier()):
             self._add(message, number + 1)
         self._widgets |= later
+
+    def _take_earlier(self) -> list[Message]:
+        """The last of the messages that are not laid out yet: no more than can be at once."""
+        count = letters = 0
+        while count < min(FIRST_SHOWN, len(self._earlier)) and letters < LETTERS_SHOWN:
+            count += 1
+            letters += len(self._earlier[-count].content)
+        at = len(self._earlier) - count
+        self._earlier, taken = self._earlier[:at], self._earlier[at:]
+        self._more.setVisible(bool(self._earlier))
+        return taken
 
     def _step(self, by: int) -> None:
         widgets = self.widgets
@@ -215,6 +232,9 @@ class MessageView(QScrollArea):
     def _range_changed(self) -> None:
         if self._following:
             self._keep_end()
+        elif self._held is not None:
+            widget, below = self._held
+            self.verticalScrollBar().setValue(widget.y() - below)
         self._place_jump()
 
     def _keep_end(self) -> None:
@@ -223,7 +243,16 @@ class MessageView(QScrollArea):
 
     def _scrolled(self, value: int) -> None:
         self._following = value >= self.verticalScrollBar().maximum() - 12
+        if self._held is not None and value != self._held[0].y() - self._held[1]:
+            self._held = None  # the reader has moved on
+        if value < self.viewport().height() and self._earlier and not self._following and self._held is None:
+            QTimer.singleShot(0, self, self._came_near)
         self._place_jump()
+
+    def _came_near(self) -> None:
+        """To the first of what is laid out."""
+        if self._earlier and not self._following and self._held is None:
+            self._show_earlier()
 
     def _place_jump(self) -> None:
         bar = self.verticalScrollBar()

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QDesktopServices,
     QFocusEvent,
+    QFont,
     QImage,
     QPainter,
     QPaintEvent,
@@ -23,7 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
-from desktop.theme.tokens import tokens_now
+from desktop.theme.tokens import Tokens, tokens_now
 from desktop.widgets.prose_style import dress, may_follow
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
@@ -51,6 +52,8 @@ class Prose(QTextBrowser):
         self.document().setDefaultTextOption(option)
         self._markdown = ""
         self._plain = False
+        self._look: tuple[Tokens, QFont] | None = None
+        """What it was dressed in."""
         self._by_key = False
 
     def set_markdown(self, text: str) -> None:
@@ -74,13 +77,14 @@ class Prose(QTextBrowser):
 
     def _render(self) -> None:
         document = self.document()
+        self._look = (tokens_now(), self.font())
         whole = QTextCursor(document)
         whole.beginEditBlock()  # laid out once, and only when no image is left in it
         if self._plain:
             document.setPlainText(self._markdown)
         else:
             document.setMarkdown(self._markdown, _FEATURES)
-        dress(document, tokens_now(), self.font(), typed=self._plain)
+        dress(document, *self._look, typed=self._plain)
         whole.endEditBlock()
         self._fit()
 
@@ -96,7 +100,8 @@ class Prose(QTextBrowser):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_plain"):
+        heard = event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_look")
+        if heard and self._look not in (None, (tokens_now(), self.font())):  # told several times until it is shown
             self._render()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

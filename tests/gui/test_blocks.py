@@ -10,7 +10,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
+from desktop.start import Desktop
 from desktop.store import Message
+from desktop.widgets import code, prose
 from desktop.widgets.blocks import BlockView, Thinking
 from desktop.widgets.code import CodeBlock
 from desktop.widgets.markdown_split import Block, split_blocks
@@ -116,3 +118,20 @@ def test_a_message_shows_its_code_as_code_and_its_lines_as_typed(qtbot: QtBot) -
     assert words.toPlainText() == "Change *this*:"
     assert rest.toPlainText() == "then stop\nat once"
     assert rest.document().begin().blockFormat().bottomMargin() == 0, "lines are no paragraphs"
+
+
+def test_what_is_opened_is_laid_out_once_and_again_in_other_colours(
+    desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A widget hears of its palette and font several times before it is shown."""
+    dressed: list[object] = []
+    monkeypatch.setattr(prose, "dress", lambda *args, **kwargs: dressed.append(args))
+    monkeypatch.setattr(code, "highlight", lambda *args: dressed.append(args) or [])
+    desktop.theme.choose("light")
+    desktop.window.page._opened([reply("Some prose.\n\n```python\nx = 1\n```")])
+    view = desktop.window.page.messages
+    qtbot.waitUntil(lambda: view.widgets[0].isVisible())
+    qtbot.wait(50)
+    assert len(dressed) == 2
+    desktop.theme.choose("dark")
+    qtbot.waitUntil(lambda: len(dressed) == 4)

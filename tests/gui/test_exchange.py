@@ -109,3 +109,13 @@ def test_a_name_without_an_end_gets_the_chosen_kinds(
     side.exported.emit(side.model.index(1).data(CHAT))
     said(chat, qtbot, made)
     assert (tmp_path / made).read_text("utf-8").startswith("# ")
+
+
+def test_a_chat_goes_out_with_its_settings(chat: Desktop, qtbot: QtBot, tmp_path: Path) -> None:
+    """The list knows nothing of them."""
+    path, conversation = tmp_path / "one.json", chat.conversation
+    conversation.set_chat_settings(conversation.chat_settings.model_copy(update={"system_prompt": "Be brief."}))
+    listed = chat.window.sidebar.model.index(1).data(CHAT)
+    chat.window.exchange.export_to(path, [listed])
+    said(chat, qtbot, "Exported to")
+    assert '"system_prompt": "Be brief."' in path.read_text("utf-8")

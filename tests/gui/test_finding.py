@@ -200,3 +200,15 @@ def test_what_was_not_sent_is_there_at_the_next_start(desktop: Desktop, make_des
 def test_a_crash_costs_what_was_typed_no_more_than_a_moment(desktop: Desktop, qtbot: QtBot) -> None:
     qtbot.keyClicks(desktop.window.page.composer.edit, "half a thought")
     qtbot.waitUntil(lambda: desktop.store.unsent(0) == {0: Draft("half a thought")})
+
+
+def test_only_the_last_of_many_questions_is_answered(chats: Desktop, qtbot: QtBot) -> None:
+    finder, answered, said = chats.window.sidebar.finder, [], []
+    finder.found.connect(lambda words, hits: answered.append((words, len(hits))))
+    finder.noticed.connect(said.append)
+    for n in range(200):
+        finder.ask(f"nothing {n}")
+    finder.ask("cake")
+    qtbot.waitUntil(lambda: ("cake", 1) in answered)
+    assert answered[-1] == ("cake", 1)
+    assert said == [], "what was given up is no fault"

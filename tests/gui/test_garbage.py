@@ -31,6 +31,7 @@ def ended(qapp: object) -> Iterator[list[int]]:
     yield on
     garbage.close()
     assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
 
 
 def test_a_thread_that_allocates_collects_nothing(ended: list[int], qtbot: QtBot) -> None:

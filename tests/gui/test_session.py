@@ -12,7 +12,7 @@ from backend.protocol import RoundRecord
 from desktop.start import Desktop
 from desktop.store import Message, StoreError
 from desktop.store.records import ROUNDS_KEPT
-from desktop.widgets.message_view import FIRST_SHOWN, MOST_SHOWN, MessageView
+from desktop.widgets.message_view import FIRST_SHOWN, LETTERS_SHOWN, MOST_SHOWN, MessageView
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -157,3 +157,29 @@ def test_what_is_written_is_on_the_disk_itself(desktop: Desktop) -> None:
         return int(db.execute("PRAGMA synchronous").fetchone()[0])
 
     assert desktop.store._writer.submit(level).result() == 2  # FULL
+
+
+def long_ones(n: int) -> list[Message]:
+    return [replace(message(number), content="word " * (LETTERS_SHOWN // 20)) for number in range(1, n + 1)]
+
+
+def test_a_huge_chat_is_laid_out_in_parts_as_the_reader_comes_to_them(view: MessageView, qtbot: QtBot) -> None:
+    view.show_messages(long_ones(20))
+    bar = view.verticalScrollBar()
+    assert [w.message.id for w in view.widgets] == [17, 18, 19, 20]
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 500)
+    first = view.widgets[0]
+    bar.setValue(50)
+    below = first.y() - 50
+    qtbot.waitUntil(lambda: view.widgets[0].message.id == 13)
+    qtbot.waitUntil(lambda: first.y() > 500 and first.y() - bar.value() == below)  # what is read stays where it is
+    assert view._more.isVisible()
+    bar.setValue(bar.maximum())
+    view.append(replace(message(21), content="word " * 500))
+    qtbot.waitUntil(lambda: view.following and bar.value() == bar.maximum())
+    while view._earlier:  # with the keyboard
+        n = len(view.widgets)
+        view._more.click()
+        qtbot.waitUntil(lambda n=n: len(view.widgets) > n)
+    assert [w.message.id for w in view.widgets] == list(range(1, 22))
+    assert view._more.isHidden()

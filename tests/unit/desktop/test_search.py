@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from desktop.store import Store
+from desktop.store import Store, StoreError
 from desktop.store.schema import MIGRATIONS
-from desktop.store.search import search
+from desktop.store.search import MOST, search
 
 
 @pytest.fixture
@@ -165,3 +166,37 @@ def test_words_are_looked_up_in_the_index(store: Store) -> None:
     steps = " ".join(str(row["detail"]) for row in store._read(f"EXPLAIN QUERY PLAN {sql}", values))
     assert "VIRTUAL TABLE INDEX" in steps
     assert "SCAN m" not in steps.replace("SCAN message_text", "")
+
+
+def test_of_very_many_the_latest_are_shown(store: Store) -> None:
+    store._writer.submit(
+        lambda db: (
+            db.executemany(
+                "INSERT INTO chats (id, title, created, updated) VALUES (?, 'said it', 1, ?)",
+                [(n, n) for n in range(1, MOST + 11)],
+            ),
+            db.executemany(
+                "INSERT INTO messages (chat, role, content, created, state) VALUES (?, 'user', ?, 1, 'complete')",
+                [(n, f"the word {n}") for n in range(1, MOST + 11)],
+            ),
+        )
+    ).result()
+    latest = list(range(MOST + 10, 10, -1))
+    assert [(hit.chat.id, hit.text) for hit in store.search("word")] == [(n, f"the word {n}") for n in latest]
+    assert found(store, "said") == latest
+
+
+def test_what_is_read_can_be_ended_from_another_thread(store: Store) -> None:
+    reader, ended = store.another_reader(), threading.Event()
+
+    def count_for_ever() -> None:
+        with pytest.raises(StoreError):
+            reader._read("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c", ())
+        ended.set()
+
+    thread = threading.Thread(target=count_for_ever)
+    thread.start()
+    while not ended.wait(0.01):
+        reader.interrupt()  # before it has begun it does nothing
+    thread.join()
+    reader.close()

@@ -1,6 +1,7 @@
-"""``make bench``: the host's cost of a round, or any benchmark that ``tandem bench`` runs.
+"""``make bench``: the host's cost of a round, how quick the window is, or any benchmark that ``tandem bench`` runs.
 
 bench.py [hostcost] [--target …] [--draft …] [--tokens N] [--length K] [--temperature T]
+bench.py window                      each figure against its bar
 bench.py speed --prompts FILE …      as 'tandem bench'
 """
 
@@ -21,6 +22,10 @@ from backend.errors import EngineError
 def main(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] == "speed":
         return tandem(["bench", *arguments[1:]])
+    if arguments and arguments[0] == "window":
+        from tests.long import window_speed  # Qt is needed for this one only
+
+        return window_speed.main([])
     parser = argparse.ArgumentParser(prog="bench", description="Host cost of a round.")
     add_pair_options(parser)
     parser.add_argument("--tokens", type=whole(16), default=96, metavar="N")

@@ -1,6 +1,7 @@
 """Endurance: a real worker under random requests, stops, swaps, toggles and kills, for as long as asked.
 
 usage: python -m tests.long.soak [MINUTES] [SEED]   (default 10 minutes)
+       python -m tests.long.soak killed [KILLS] [SEED]   the program itself killed while it writes (``killed.py``)
 
 After every reply the identities hold (the engine asserts them) and its tokens cover its text. The worker's memory must
 not grow by more than 64 MiB after its first 25 replies, with and without a draft each. Exit code 1 with a list of what
@@ -31,6 +32,7 @@ from backend.protocol import (
     Speculation,
 )
 from backend.supervisor import Supervisor
+from tests.long import killed
 
 PROMPTS = (
     "Count from one to forty in words.",
@@ -170,6 +172,8 @@ class Soak:
 
 
 def main(argv: list[str]) -> int:
+    if argv[:1] == ["killed"]:
+        return killed.main(argv[1:])
     minutes = float(argv[0]) if argv else 10.0
     seed = int(argv[1]) if len(argv) > 1 else 1
     print(f"{minutes:g} minutes, seed {seed}")

@@ -39,7 +39,7 @@ class Host:
         self._early_cancels: deque[str] = deque(maxlen=_REMEMBERED)
         self._ended: deque[str] = deque(maxlen=_REMEMBERED)
         self._register = threading.Lock()
-        """Over the three above: jobs end on their threads, and the loader queues one of its own."""
+        """Over the three above and the next: jobs end on their threads, and these queue some of their own."""
         self._settling = ""
         """The job that finds out about exact texts while nobody asks for anything."""
         self._ready = asyncio.Event()
@@ -193,12 +193,15 @@ class Host:
                 self._submit(self._copier, None, lambda job: self._work.improve_draft(rest, job))
 
     def _settle(self) -> None:
-        self._settling = f"settle-{uuid4().hex}"  # known before it is queued: who comes between can stop it
+        job = f"settle-{uuid4().hex}"
+        self._stop_settling(job)  # known before it is queued: who comes between can stop it
         with suppress(EngineError):  # the worker is ending
-            self._submit(self._engine, self._settling, self._work.settle)
+            self._submit(self._engine, job, self._work.settle)
 
-    def _stop_settling(self) -> None:
-        job, self._settling = self._settling, ""
+    def _stop_settling(self, instead: str = "") -> None:
+        """There is one at most, so that none is left that nobody can stop."""
+        with self._register:
+            job, self._settling = self._settling, instead
         if job:
             self.cancel(job)
 

@@ -11,8 +11,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from backend.engine import strict
-from backend.engine.cancel import CancelFlag
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import DraftRequest, LoadOptions, LoadRequest, Message, ReplyRequest
 from backend.server.host import Host
@@ -182,65 +180,6 @@ def test_measuring_leaves_the_memory_of_a_draft_that_a_reply_has_used(folder: Pa
         held = pair.draft.context.sequence().length
         await ended(host._submit(host._engine, None, host._work.measure))
         assert pair.draft.context.sequence().length == held >= 3
-
-    with_host(folder, talk)
-
-
-@pytest.fixture
-def search(monkeypatch: pytest.MonkeyPatch) -> list[CancelFlag]:
-    """Searches for exact passes that began; each goes on until it is stopped."""
-    begun: list[CancelFlag] = []
-
-    def endless(_model: object, _progress: object, flag: CancelFlag) -> int:
-        begun.append(flag)
-        while True:
-            flag.check()
-            time.sleep(0.005)
-
-    monkeypatch.setattr(strict, "_LITTLE", 100.0)
-    monkeypatch.setattr(strict, "exact_rows", endless)
-    return begun
-
-
-def test_exact_texts_are_looked_for_while_nobody_asks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strict, "_LITTLE", 100.0)
-
-    async def talk(host: Host) -> None:
-        await until(lambda: host.state().exact_rows == 16)
-        await ended(host.reply(HELLO, None))
-
-    with_host(folder, talk)
-
-
-def test_a_load_that_is_to_settle_it_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strict, "_LITTLE", 100.0)
-
-    async def talk(host: Host) -> None:
-        await ended(host.load(LoadRequest(target="good.gguf", options=OPTIONS, settle=True), None))
-        assert host.state().exact_rows == 16
-
-    with_host(folder, talk)
-
-
-def test_a_reply_ends_the_search_for_good(folder: Path, search: list[CancelFlag]) -> None:
-    async def talk(host: Host) -> None:
-        await until(lambda: len(search) == 1)
-        await ended(host.reply(HELLO, None))
-        assert host.state().exact_rows is None
-        assert host.state().phase == "ready"
-        await until(lambda: host._engine.idle)
-        assert len(search) == 1
-
-    with_host(folder, talk)
-
-
-def test_a_draft_does_not_wait_for_the_search(folder: Path, search: list[CancelFlag]) -> None:
-    async def talk(host: Host) -> None:
-        await until(lambda: len(search) == 1)
-        await ended(host.set_draft(DraftRequest(draft="draft.gguf"), None))
-        assert host.state().draft is not None
-        await until(lambda: len(search) == 2)
-        assert search[0].is_set()
 
     with_host(folder, talk)
 

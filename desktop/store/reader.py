@@ -9,7 +9,7 @@ from typing import Any
 
 from desktop.store.records import Chat, Draft, Message
 from desktop.store.rows import attachments_of, chat_of, message_of
-from desktop.store.search import Hit, search
+from desktop.store.search import Hit, holds, search
 from desktop.store.writer import connect, explain
 
 _LISTED = "FROM chats WHERE deleted IS NULL ORDER BY pinned IS NULL, updated DESC, id DESC"
@@ -21,13 +21,19 @@ class Reader:
     Args:
         path: the database file, which is there and up to date.
         timeout: seconds to wait for another program's lock.
+
+    Raises:
+        StoreError: it cannot be opened.
     """
 
     def __init__(self, path: Path, timeout: float = 5.0) -> None:
         self.path = path
-        self._reader = connect(path, timeout=timeout)
-        self._reader.execute("PRAGMA query_only = ON")
-        self._reader.create_function("folded", 1, _folded, deterministic=True)  # SQLite's own knows ASCII only
+        try:
+            self._reader = connect(path, timeout=timeout)
+            self._reader.execute("PRAGMA query_only = ON")
+            self._reader.create_function("holds", 2, holds, deterministic=True)
+        except sqlite3.Error as error:
+            raise explain(error, path, reading=True) from error
         self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
 
     def close(self) -> None:
@@ -64,9 +70,10 @@ class Reader:
             return []
         at: int | None = record.tip if record.tip in messages else max(messages)
         path: list[Message] = []
-        while at is not None:
-            path.append(messages[at])
-            at = messages[at].parent
+        while at is not None and at in messages:  # a damaged parent ends the branch, in a circle too
+            message = messages.pop(at)
+            path.append(message)
+            at = message.parent
         return path[::-1]
 
     def messages(self, chat: int) -> list[Message]:
@@ -82,7 +89,10 @@ class Reader:
 
     def leaf_below(self, message: int) -> int:
         """The latest end of the branch that runs through ``message``."""
-        while rows := self._read("SELECT max(id) AS id FROM messages WHERE parent = ?", [message]):
+        later = (
+            "SELECT max(id) AS id FROM messages WHERE parent = ? AND id > parent"  # else damaged, and perhaps a circle
+        )
+        while rows := self._read(later, [message]):
             if rows[0]["id"] is None:
                 break
             message = int(rows[0]["id"])
@@ -108,7 +118,3 @@ class Reader:
             return self._reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise explain(error, self.path, reading=True) from error
-
-
-def _folded(text: object) -> str:
-    return str(text).casefold()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.store.records import Chat
-from desktop.store.rows import chat_of
+from desktop.store.rows import chat_of, clean
 
 Read = Callable[[str, Sequence[Any]], list[sqlite3.Row]]
 
@@ -39,10 +39,10 @@ def search(read: Read, text: str) -> list[Hit]:
     """Chats with these words that are not deleted, the latest first, at most :data:`MOST`.
 
     Args:
-        read: runs a query on a connection that knows ``folded`` (see ``Reader``).
+        read: runs a query on a connection that knows ``holds`` (see ``Reader``).
         text: the words.
     """
-    words = text.split()
+    words = list(dict.fromkeys(clean(text).replace("\0", " ").split()))  # a NUL ends what SQLite reads of a query
     if not words:
         return []
     found = {row["id"]: row for row in (*_titles(read, words), *_messages(read, words))}
@@ -61,18 +61,17 @@ def _hit(read: Read, row: sqlite3.Row, words: list[str]) -> Hit:
 def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
     """Each chat with its latest message that holds all words, or has attachments that do, and how many do."""
     indexed = [word for word in words if len(word) >= _INDEXED]
-    short = [word.casefold() for word in words if len(word) < _INDEXED]
-    source, values = "messages m", short
-    where = [
-        "chats.deleted IS NULL",
-        *["instr(folded(m.content || char(10) || coalesce(m.attached, '')), ?)"] * len(short),
-    ]
+    short = [word for word in words if len(word) < _INDEXED]
+    source, where, values = "messages m", ["chats.deleted IS NULL"], []
     if indexed:
         source = (
             "(SELECT rowid AS id FROM message_text WHERE message_text MATCH ? "
             "UNION SELECT rowid FROM attached_text WHERE attached_text MATCH ?) AS found JOIN messages m USING (id)"
         )
-        values = [" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed)] * 2 + short
+        values += [" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed)] * 2
+    if short:
+        where.append("holds(m.content || char(10) || coalesce(m.attached, ''), ?)")
+        values.append(" ".join(short).casefold())
     return read(
         f"SELECT chats.*, max(m.id) AS message, count(*) AS n FROM {source} "
         f"JOIN chats ON chats.id = m.chat WHERE {' AND '.join(where)} GROUP BY chats.id",
@@ -81,11 +80,17 @@ def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
 
 
 def _titles(read: Read, words: list[str]) -> list[sqlite3.Row]:
-    all_words = " AND ".join("instr(folded(title), ?)" for _ in words)
-    return read(
-        f"SELECT *, NULL AS message FROM chats WHERE deleted IS NULL AND {all_words}",
-        [word.casefold() for word in words],
-    )
+    sql = "SELECT *, NULL AS message FROM chats WHERE deleted IS NULL AND holds(title, ?)"
+    return read(sql, [" ".join(words).casefold()])
+
+
+def holds(text: object, words: str) -> bool:
+    """Whether all words are in ``text``, in any case; for SQLite, whose own functions know the case of ASCII only.
+
+    However many they are: a condition for each would be more than SQLite takes.
+    """
+    folded = str(text).casefold()
+    return all(word in folded for word in words.split())
 
 
 def _place(row: sqlite3.Row, words: list[str]) -> str:
@@ -98,6 +103,16 @@ def _place(row: sqlite3.Row, words: list[str]) -> str:
 def _around(content: str, words: list[str]) -> str:
     folded = content.casefold()
     places = [at for word in words if (at := folded.find(word.casefold())) >= 0]
-    at = max(0, min(places, default=0) - _BEFORE)
+    at = max(0, _unfolded(content, min(places, default=0)) - _BEFORE)
     cut = content[at : at + _BEFORE + _AFTER]
     return ("…" if at else "") + " ".join(cut.split())
+
+
+def _unfolded(content: str, at: int) -> int:
+    """Where in a text a place of its folded text is: some letters become two of them."""
+    size = 0
+    for n, letter in enumerate(content):
+        size += len(letter.casefold())
+        if size > at:
+            return n
+    return 0

@@ -200,3 +200,21 @@ def test_what_is_read_can_be_ended_from_another_thread(store: Store) -> None:
         reader.interrupt()  # before it has begun it does nothing
     thread.join()
     reader.close()
+
+
+@pytest.mark.parametrize("words", ["se\0a", "sea\0", "sea \0 sea", "\0", "x y " * 2000, "sea sea " * 2000, "\ud800"])
+def test_whatever_is_pasted_is_looked_for(store: Store, words: str) -> None:
+    made = chat(store, "one", "the sea, s? se a x y")
+    chat(store, "two", "nothing of that")
+    assert set(found(store, words)) <= {made}
+
+
+def test_very_many_words(store: Store) -> None:
+    made = chat(store, "one", " ".join(f"word{n} {n % 10}" for n in range(3000)))
+    assert found(store, " ".join(f"word{n} {n % 10}" for n in range(3000))) == [made]
+    assert found(store, " ".join(f"word{n} {n % 10}" for n in range(3001))) == []
+
+
+def test_the_words_are_in_what_is_shown_after_letters_that_fold_into_two(store: Store) -> None:
+    chat(store, "one", "ß" * 500 + " Needle in it")
+    assert "Needle in it" in store.search("needle")[0].text

@@ -7,14 +7,17 @@ written or nothing.
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from backend import wire
 from backend.documents import Attachment, asked
+from backend.protocol import Timings
 from desktop.store.records import Chat, Message, MessageState, Role
 from desktop.store.schema import StoreError
 
@@ -25,6 +28,23 @@ _LARGEST = 100_000_000
 """Bytes of a file that is brought in."""
 _DEEPEST = 40
 _Time = Field(default=0.0, ge=0.0, le=3e10, allow_inf_nan=False)
+
+
+def _reckoned_with(raw: dict[str, Any]) -> dict[str, Any]:
+    """Counters and times: counts are not below zero, and nothing is beyond all measure, as text could be."""
+    known = wire.read(Timings, raw)  # None = of another shape, which is not shown
+    if known is not None:
+        of_sources = known.by_source.values()
+        values = [*asdict(known).values(), *known.accepted_per_position, *known.drafted_per_position]
+        for value in [*values, *(count for counts in of_sources for count in counts)]:
+            if isinstance(value, int | float) and not (0 if isinstance(value, int) else -(2**63)) <= value < 2**63:
+                raise ValueError("a counter or a time is out of bounds")
+        if any(len(counts) != 3 for counts in of_sources):
+            raise ValueError("by_source needs three counts for each source")
+    return raw
+
+
+_Figures = Annotated[dict[str, Any], AfterValidator(_reckoned_with)]
 
 
 class _Recipe(BaseModel):
@@ -43,6 +63,8 @@ class _Comparison(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True)
     generation_ratio: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     request_ratio: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    plain: _Figures | None = None
+    speculation: _Figures | None = None
 
 
 class _Round(BaseModel):
@@ -61,6 +83,7 @@ class _Round(BaseModel):
     verify_ms: float = 0.0
     host_ms: float = 0.0
     reason: str = ""
+    p: list[float] = []
 
 
 class _Tokens(BaseModel):
@@ -111,7 +134,7 @@ class OneMessage(BaseModel):
     target: str | None = None
     draft: str | None = None
     settings: _Recipe = _Recipe()
-    timings: dict[str, Any] | None = None
+    timings: _Figures | None = None
     rounds: list[_Round] = []
     tokens: _Tokens | None = None
     finish: str | None = None
@@ -166,7 +189,10 @@ def read(path: Path) -> list[OneChat]:
         StoreError: it cannot be read, or is none; what is wrong with it is said.
     """
     try:
-        if path.stat().st_size > _LARGEST:
+        found = path.stat()
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):  # reading a pipe may never end
+            raise StoreError("foreign", f"{path.name} could not be read: it is a device or a pipe. Choose a file.")
+        if found.st_size > _LARGEST:
             raise StoreError("foreign", f"{path.name} is larger than 100 MB. Export fewer chats to one file.")
         raw = json.loads(path.read_text("utf-8"))
     except OSError as error:

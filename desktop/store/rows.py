@@ -67,12 +67,12 @@ def insert_message(db: sqlite3.Connection, message: Message) -> Message:
     return message
 
 
-def insert_whole(db: sqlite3.Connection, chat: OneChat) -> int:
-    """A chat from a file, with all its messages."""
+def insert_whole(db: sqlite3.Connection, chat: OneChat, *, hidden: bool) -> int:
+    """A chat from a file, with all its messages; a hidden one is as if it were deleted."""
     now = time.time()
-    insert = "INSERT INTO chats (title, created, updated, settings, pinned) VALUES (?, ?, ?, ?, ?)"
+    insert = "INSERT INTO chats (title, created, updated, settings, pinned, deleted) VALUES (?, ?, ?, ?, ?, ?)"
     values = (clean(chat.title), chat.created, min(chat.updated, now), json.dumps(chat.settings))
-    new = _new_id(db.execute(insert, (*values, now if chat.pinned else None)))
+    new = _new_id(db.execute(insert, (*values, now if chat.pinned else None, now if hidden else None)))
     numbers: dict[int, int] = {}
     for message in chat.messages:
         parent = None if message.parent is None else numbers[message.parent]

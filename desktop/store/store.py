@@ -97,9 +97,9 @@ class Store(Reader):
         """A new chat."""
         return self._writer.submit(lambda db: insert_chat(db, title, settings))
 
-    def add_whole(self, chat: OneChat) -> Future[int]:
-        """A chat from a file; its id here."""
-        return self._writer.submit(lambda db: insert_whole(db, chat))
+    def add_whole(self, chat: OneChat, *, hidden: bool = False) -> Future[int]:
+        """A chat from a file; its id here. ``hidden`` = as if deleted: :meth:`undelete_chat` shows it."""
+        return self._writer.submit(lambda db: insert_whole(db, chat, hidden=hidden))
 
     def rename_chat(self, chat: int, title: str) -> Future[None]:
         """A new title; the chat keeps its place."""
@@ -121,9 +121,13 @@ class Store(Reader):
         """Hide the chat; :meth:`undelete_chat` brings it back until the next start, when it is removed."""
         return self._run("UPDATE chats SET deleted = ? WHERE id = ?", time.time(), chat)
 
-    def undelete_chat(self, chat: int) -> Future[None]:
-        """Undo :meth:`delete_chat`."""
-        return self._run("UPDATE chats SET deleted = NULL WHERE id = ?", chat)
+    def undelete_chat(self, *chats: int) -> Future[None]:
+        """Undo :meth:`delete_chat`: all of them come back, or none."""
+
+        def task(db: sqlite3.Connection) -> None:
+            db.executemany("UPDATE chats SET deleted = NULL WHERE id = ?", [(chat,) for chat in chats])
+
+        return self._writer.submit(task)
 
     # -- messages -------------------------------------------------------------------------------------------------
 

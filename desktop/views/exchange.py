@@ -114,15 +114,9 @@ def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[
 
 
 def _import(store: Store, path: Path) -> int:
-    """Chat by chat, so that other writing goes between; when one fails, those before it go again."""
-    made: list[int] = []
-    try:
-        for chat in read(path):
-            made.append(store.add_whole(chat).result())
-    except BaseException:
-        for number in made:
-            store.delete_chat(number).result()
-        raise
+    """Chat by chat, so that other writing goes between; they show when all are there, else go at the next start."""
+    made = [store.add_whole(chat, hidden=True).result() for chat in read(path)]
+    store.undelete_chat(*made).result()
     return len(made)
 
 

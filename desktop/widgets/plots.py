@@ -168,7 +168,7 @@ class TimelinePlot(Plot):
         for item, (x0, width, ink) in zip(self._bars, parts, strict=True):
             item.setOpts(x0=x0, width=width, y0=0, height=1, brush=ink, pen=_pen(tokens.page))
         end = rounds[-1].start + rounds[-1].draft + rounds[-1].verify + rounds[-1].host if rounds else 0.0
-        n = min(int(end / plain_ms), 400) if plain_ms else 0
+        n = int(min(end / plain_ms, 400)) if plain_ms else 0
         starts = [plain_ms * i for i in range(n)] if plain_ms else []
         self.plot.setVisible(bool(rounds))
         self._plain.setOpts(

@@ -87,17 +87,20 @@ def test_a_file_that_fails_half_way_leaves_nothing(
     said(chat, qtbot, "Exported to")
     add, added = chat.store.add_whole, 0
 
-    def failing(one: OneChat) -> Future[int]:
+    def failing(one: OneChat, **how: bool) -> Future[int]:
         nonlocal added
         added += 1
         if added == 2:
-            raise ValueError("in the middle")
-        return add(one)
+            chat.store._writer._db.execute("PRAGMA query_only = ON")  # from here on the disk refuses everything
+        return add(one, **how)
 
     monkeypatch.setattr(chat.store, "add_whole", failing)
     chat.window.exchange.import_from(path)
-    qtbot.waitUntil(lambda: "in the middle" in chat.window.page.notice.text)
+    qtbot.waitUntil(lambda: "Nothing was imported" in chat.window.page.notice.text)
+    assert "cannot be written" in chat.window.page.notice.text
     assert len(chat.store.chats()) == 1
+    assert len(chat.store.search("tide")) == 1
+    chat.store._writer._db.execute("PRAGMA query_only = OFF")
 
 
 @pytest.mark.parametrize(("name", "kind", "made"), [("a", "Markdown, to be read (*.md)", "a.md"), ("b", "", "b.md")])

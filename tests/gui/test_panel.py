@@ -130,3 +130,18 @@ def test_the_first_window_does_not_load_the_plots(tmp_path: object) -> None:
 
     code = "import desktop.views.main_window, sys; sys.exit('pyqtgraph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_plain_pass_of_next_to_no_time(desktop: Desktop, qtbot: QtBot) -> None:
+    """As a file that was brought in may have it."""
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    rounds = [{"round": 1, "verify_ms": 50.0, "emitted": 1}]
+    desktop.store.update_message(reply.id, timings={"predicted_n": 3, "plain_ms": 1e-308}, rounds=rounds).result()
+    desktop.window.new_chat()
+    desktop.window.open_chat(reply.chat)
+    toggle(desktop)
+    assert desktop.window.panel is not None
+    desktop.window.panel.refresh()
+    assert desktop.window.panel.timeline.words.text().startswith("Rounds 1 to 1 of 1")

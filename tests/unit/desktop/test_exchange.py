@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +37,7 @@ def filled(store: Store) -> int:
         start=12,
         settings={"system_prompt": "Be brief.", "max_tokens": None, "new": [1]},
         timings={"predicted_n": 3},
-        rounds=[{"round": 0}],
+        rounds=[{"round": 0, "targets": [1, 2], "p": [0.25, 1.0]}],
         finish="stop",
         note="noted",
         comparison={"generation_ratio": 1.5, "more": {"x": 1}},
@@ -119,6 +120,14 @@ REFUSED = [
     (holding(message(1, comparison={"generation_ratio": "much"})), "generation_ratio"),
     (holding(message(1, timings={"predicted_n": 10**400})), "numbers or depths"),
     (holding(message(1, timings={"request_ms": float("inf")})), "numbers or depths"),
+    (holding(message(1, timings={"predicted_n": "9" * 400})), "timings: Value error, a counter"),
+    (holding(message(1, timings={"predicted_n": -5})), "out of bounds"),
+    (holding(message(1, timings={"plain_ms": "nan"})), "out of bounds"),
+    (holding(message(1, timings={"drafted_per_position": [-1]})), "out of bounds"),
+    (holding(message(1, timings={"by_source": {"draft": [1, 2, -3]}})), "out of bounds"),
+    (holding(message(1, timings={"by_source": {"draft": []}})), "three counts"),
+    (holding(message(1, comparison={"speculation": {"predicted_n": "9" * 400}})), "out of bounds"),
+    (holding(message(1, rounds=[{"round": 1, "p": ["x"]}])), "rounds.0.p"),
     (holding(message(1, settings={"x": json.loads("[" * 60 + "]" * 60)})), "numbers or depths"),
     (holding(message(1, rounds=[{"round": 1, "verify_ms": "x"}])), "verify_ms"),
     (holding(message(1, rounds=[{"round": 1, "proposed": 3}])), "proposed"),
@@ -153,6 +162,13 @@ def test_what_is_no_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError) as caught:
         read(huge)
     assert "larger" in caught.value.message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(StoreError, match="a device or a pipe"):
+        read(tmp_path / "pipe.json")
 
 
 def test_odd_but_fine(store: Store, tmp_path: Path) -> None:

@@ -125,6 +125,8 @@ class Conversation(Shown):
         if reply is None and not self.messages:
             return
         reply = reply or self.messages[-1]
+        if self.live is not None and self.live.id == reply.id:  # asked for twice
+            return
         if self.running:
             self.noticed.emit(replace(WAIT, retry=partial(self.go_on, reply)))
         else:

@@ -38,7 +38,7 @@ def resumed(reply: Message) -> Message:
 
 def whole(reply: Message) -> Message:
     """Without the character at its end that was cut in two, and without the tokens that it is made of."""
-    if not reply.content.endswith(_HALF):
+    if not reply.content.endswith(_HALF) or by_hand(reply):
         return reply
     raw = reply.content.encode("utf-8", "replace")
     sizes = (reply.tokens or {}).get("bytes") or []

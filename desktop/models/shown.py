@@ -17,7 +17,7 @@ from desktop.models.attempt import attempt
 from desktop.models.unsaved import Unsaved
 from desktop.settings import ChatSettings, SettingsFile
 from desktop.store import Chat, Message, Store, StoreError
-from desktop.words import DAMAGED, GONE
+from desktop.words import DAMAGED, GONE, WAIT
 
 log = logging.getLogger(__name__)
 
@@ -109,9 +109,12 @@ class Shown(QObject):
     def _find(self, chat: int, message: int, words: str) -> None:
         if not self._shows(chat):
             self._open(chat)
+            if not self._shows(chat):
+                return
         if message not in [m.id for m in self.messages]:
-            if self.live is not None and self.live.chat == chat:
-                return  # a reply is written on the branch that is shown
+            if self.live is not None and self.live.chat == chat:  # on the branch that is shown
+                self.noticed.emit(replace(WAIT, retry=partial(self.find, chat, message, words)))
+                return
             self._turn_to(chat, message)
         self.found.emit(message, words)
 

@@ -255,6 +255,14 @@ def test_another_draft_and_other_settings(stopped: Desktop, engine: ScriptedEngi
     assert (after.parts[0]["draft"], after.draft) == ("small", "other")
 
 
+def test_asked_for_twice_it_goes_on_once(stopped: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    for _ in range(2):
+        stopped.window.actions_.by_id["continue"].trigger()
+    finished(stopped, qtbot)
+    assert stopped.window.page.notice.text == ""
+    assert len(engine.requests) == 2
+
+
 def test_while_another_reply_is_written_it_waits(stopped: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
     here = said(stopped)
     stopped.window.new_chat()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from desktop.models.chats import CHAT
 from desktop.start import Desktop
 from desktop.store import Draft
-from tests.gui.faults import unwritable
+from tests.gui.faults import try_again, unwritable
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -212,3 +212,28 @@ def test_only_the_last_of_many_questions_is_answered(chats: Desktop, qtbot: QtBo
     qtbot.waitUntil(lambda: ("cake", 1) in answered)
     assert answered[-1] == ("cake", 1)
     assert said == [], "what was given up is no fault"
+
+
+def test_what_is_on_another_branch_waits_for_the_reply(chats: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    conversation, hidden = chats.conversation, chats.conversation.messages[-1]
+    engine.held = True
+    conversation.regenerate()
+    conversation.find(hidden.chat, hidden.id, "lighthouses")
+    assert "Another reply is being written" in chats.window.page.notice.text
+    engine.held = False
+    finished(chats, qtbot)
+    try_again(chats, qtbot)
+    assert conversation.messages[-1].id == hidden.id
+    assert marked(chats, hidden.id) == ["lighthouses"]
+
+
+def test_what_was_found_may_be_deleted_by_now(chats: Desktop, qtbot: QtBot) -> None:
+    first, other = chats.conversation.messages
+    chats.conversation.regenerate()
+    finished(chats, qtbot)
+    chats.window.actions_.by_id["delete"].trigger()
+    chats.conversation.find(first.chat, other.id, "lighthouses")
+    assert "This chat was deleted" in chats.window.page.notice.text
+    assert chats.conversation.messages == []
+    chats.window.actions_.by_id["undo_delete"].trigger()
+    assert chats.conversation.messages[-1].id != other.id, "the branch that was shown"

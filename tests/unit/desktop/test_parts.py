@@ -82,6 +82,8 @@ def test_a_character_that_was_cut_in_two_is_left_out_with_its_tokens() -> None:
     after_an_edit = reply("a\ufffd", tokens={"bytes": [4], "origins": "-", "rounds": [0]})
     assert parts.whole(after_an_edit) == replace(after_an_edit, content="a", ids=None)
     assert parts.whole(reply()) == reply()
+    mine = reply("a\ufffd", parts=(parts.edited("a\ufffd", "big"),))
+    assert parts.whole(mine) == mine, "a person wrote it"
 
 
 def test_where_tokens_came_from_over_parts() -> None:

@@ -37,9 +37,10 @@ def load_prompts(path: Path) -> list[Prompt]:
                 "line.",
             )
         raw = path.read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a NUL or half a character in the name
+        why = error.strerror if isinstance(error, OSError) else "no file can have that name"
         raise EngineError(
-            ErrorCode.FILE_MISSING, f"The prompt file {path} cannot be read ({error.strerror}); check the name."
+            ErrorCode.FILE_MISSING, f"The prompt file {path} cannot be read ({why}); check the name."
         ) from error
     prompts = list(_lines(path, raw))
     if not prompts:

@@ -109,7 +109,7 @@ class Benchmarking(QObject):
             if self.dialog is not None and self.dialog.options.path.text().strip() == name:
                 self.dialog.options.set_file(Path(name).name, found)
 
-        self._beside(lambda: load_prompts(Path(name)), take, take)
+        self._beside(lambda: _prompts(Path(name)), take, take)
 
     # -- the dialog
 
@@ -189,6 +189,12 @@ class Benchmarking(QObject):
                 self._done.emit(lambda: good(made))
 
         self._pool.submit(run)
+
+
+def _prompts(path: Path) -> list[Prompt]:
+    if path.exists() and not (path.is_file() or path.is_dir()):  # reading a pipe may never end
+        raise EngineError(ErrorCode.BAD_REQUEST, f"{path} is a device or a pipe; choose a file.")
+    return load_prompts(path)
 
 
 def _write(path: Path, report: Report, figures: bool) -> None:

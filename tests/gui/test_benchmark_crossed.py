@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -141,7 +142,8 @@ def test_prompts_of_the_chat_and_of_a_file(desktop: Desktop, qtbot: QtBot, tmp_p
     bad, good = tmp_path / "bad.jsonl", tmp_path / "good.jsonl"
     bad.write_text('{"prompt": "x"}\n{"prompt": ""}\n')
     good.write_text('{"id": "a", "prompt": "x"}\n{"id": "b", "prompt": "y"}\n')
-    for path, said in ((bad, f"Line 2 of {bad} cannot be used"), (good, "2 prompts, 6 replies")):
+    unnamed = (tmp_path / "a\0b", "no file can have that name")
+    for path, said in ((bad, f"Line 2 of {bad} cannot be used"), unnamed, (good, "2 prompts, 6 replies")):
         choose_file(dialog, path, qtbot)
         assert said in dialog.text
     assert process(desktop).phase == "idle", "Enter in the field reads the file and begins nothing"
@@ -150,6 +152,15 @@ def test_prompts_of_the_chat_and_of_a_file(desktop: Desktop, qtbot: QtBot, tmp_p
     report = process(desktop).report
     assert report is not None
     assert report.options["prompts"] == "good.jsonl"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_waited_for(desktop: Desktop, qtbot: QtBot, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    dialog = opened(desktop)
+    choose_file(dialog, tmp_path / "pipe.jsonl", qtbot)
+    assert "a device or a pipe" in dialog.text
+    assert not dialog.start.isEnabled()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk here")

@@ -220,8 +220,5 @@ def is_path(given: str) -> bool:
 
 
 def _recommended(model: LibraryModel | None) -> Sampling:
-    given = model.entry.sampling if model is not None and model.entry is not None else None
-    if given is None:
-        return Sampling()
-    known = given.model_dump(exclude_none=True)
-    return Sampling(**{name: value for name, value in known.items() if name in Sampling.model_fields})
+    given = model.entry.recommended() if model is not None and model.entry is not None else None
+    return given or Sampling()

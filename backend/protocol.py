@@ -29,12 +29,16 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+ContextSize = Annotated[int, Field(ge=64, le=4_194_304)]
+Layers = Annotated[int, Field(ge=0)]
+
+
 class LoadOptions(_Strict):
     """How to put a pair into memory. None = decided from the machine and the model."""
 
-    n_ctx: Annotated[int, Field(ge=64, le=4_194_304)] | None = None
-    gpu_layers: Annotated[int, Field(ge=0)] | None = None
-    draft_gpu_layers: Annotated[int, Field(ge=0)] | None = None
+    n_ctx: ContextSize | None = None
+    gpu_layers: Layers | None = None
+    draft_gpu_layers: Layers | None = None
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None
     kv_type: Literal["f16", "q8_0", "q4_0", "bf16", "f32"] = "f16"
     draft_kv_type: Literal["f16", "q8_0", "q4_0", "bf16", "f32"] = "f16"
@@ -84,18 +88,25 @@ class Speculation(_Strict):
 
 
 _LEAST_TEMPERATURE = 1e-6
+Temperature = Annotated[float, Field(ge=0, le=100)]
+TopK = Annotated[int, Field(ge=0)]
+TopP = Annotated[float, Field(gt=0, le=1)]
+MinP = Annotated[float, Field(ge=0, le=1)]
+RepeatPenalty = Annotated[float, Field(ge=0.01, le=10)]
+RepeatLastN = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
 class Sampling(_Strict):
     """The sampler chain, in its order: penalties, top-k, top-p, min-p, temperature. Neutral values switch parts off."""
 
-    temperature: Annotated[float, Field(ge=0, le=100)] = 0.7
-    top_k: Annotated[int, Field(ge=0)] = 40
-    top_p: Annotated[float, Field(gt=0, le=1)] = 0.95
-    min_p: Annotated[float, Field(ge=0, le=1)] = 0.0
-    repeat_penalty: Annotated[float, Field(ge=0.01, le=10)] = 1.0
-    repeat_last_n: Annotated[int, Field(ge=0)] = 64
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
+    temperature: Temperature = 0.7
+    top_k: TopK = 40
+    top_p: TopP = 0.95
+    min_p: MinP = 0.0
+    repeat_penalty: RepeatPenalty = 1.0
+    repeat_last_n: RepeatLastN = 64
+    seed: Seed | None = None
     """None = a fresh one, reported in the reply's record."""
 
     @field_validator("temperature")

@@ -10,7 +10,6 @@ from pathlib import Path
 import llama_cpp
 
 from backend.engine import kernels, native
-from backend.engine.attention import check_caches
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.devices import default_threads, free_memory, has_gpu
@@ -25,7 +24,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.pairing import check_pair
 from backend.library.paths import copies_dir
-from backend.plan.attention import flash_attention
+from backend.plan.attention import check_caches, flash_attention
 from backend.plan.request import DEFAULT_CONTEXT
 from backend.protocol import LoadOptions, ModelInfo
 from backend.text import shown_name

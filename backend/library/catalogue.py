@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf_limits import MOST_LAYERS
 from backend.library.paths import data_path
+from backend.protocol import Sampling
 
 Count = Annotated[int, Field(ge=1)]
 _MAX_FILE = 2**20
@@ -113,6 +114,11 @@ class RecommendedSampling(_Strict):
     repeat_penalty: Annotated[float, Field(gt=0)] | None = None
     presence_penalty: float | None = None
 
+    def sampling(self) -> Sampling:
+        """What of it the engine's sampler chain has; the rest of that as it is by default."""
+        known = self.model_dump(exclude_none=True)
+        return Sampling(**{name: value for name, value in known.items() if name in Sampling.model_fields})
+
 
 class Thinking(_Strict):
     """The template variable that switches thinking, and what is recommended when it is off."""
@@ -139,6 +145,12 @@ class CatalogueModel(_Strict):
     thinking: Thinking | None = None
     drafts: tuple[str, ...] = ()
     variants: Annotated[tuple[Variant, ...], Field(min_length=1)]
+
+    def recommended(self, thinking: bool | None = None) -> Sampling | None:
+        """How the publisher would sample; ``thinking`` None = as the model's template decides."""
+        off = self.thinking is not None and (self.thinking.default if thinking is None else thinking) is False
+        given = (self.thinking.sampling_off if self.thinking and off else None) or self.sampling
+        return given.sampling() if given is not None else None
 
     def variant(self, quant: str | None) -> Variant | None:
         """The named quantisation, or the default one."""

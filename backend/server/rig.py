@@ -89,9 +89,9 @@ class Rig:
         Raises:
             EngineError: BAD_REQUEST, TOO_LARGE.
         """
-        from backend.engine.attention import check_caches
         from backend.engine.devices import memory_used
         from backend.engine.place import check_memory
+        from backend.plan.attention import check_caches
         from backend.plan.free import free_main_memory
 
         check_caches(options)

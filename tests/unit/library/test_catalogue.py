@@ -10,6 +10,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.catalogue import load_catalogue, shipped_catalogue
 from backend.library.gguf import read_facts
 from backend.library.library import Library
+from backend.protocol import Sampling
 
 EXPECTED = {
     *(f"qwen3-{size}b" for size in ("0.6", "1.7", "4", "8", "14", "32")),
@@ -153,3 +154,16 @@ def test_ids_must_differ(tandem_home: Path) -> None:
     _, problem = load_catalogue()
     assert isinstance(problem, EngineError)
     assert "'mine' stands twice" in problem.message
+
+
+def test_what_publishers_recommend_is_what_the_engine_can_do_of_it() -> None:
+    catalogue = shipped_catalogue()
+    thinks, coder = catalogue.find("qwen3-4b"), catalogue.find("qwen2.5-coder-32b")
+    assert thinks is not None
+    assert coder is not None
+    assert thinks[0].recommended() == thinks[0].recommended(thinking=True) == Sampling(temperature=0.6, top_k=20)
+    assert thinks[0].recommended(thinking=False) == Sampling(temperature=0.7, top_k=20, top_p=0.8)
+    assert coder[0].recommended(thinking=False) == Sampling(temperature=0.7, top_k=20, top_p=0.8, repeat_penalty=1.05)
+    starter = catalogue.find("qwen2.5-coder-1.5b")
+    assert starter is not None
+    assert starter[0].recommended() is None

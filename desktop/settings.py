@@ -8,12 +8,13 @@ import logging
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError
 from backend.library.jsonfile import write_json
-from backend.protocol import LoadOptions, Sampling, Speculation
+from backend.protocol import ContextSize, Layers, LoadOptions, Speculation
+from desktop.presets import RECOMMENDED, OwnSampling, Preset, Prompt, without_defaults
 from desktop.words import Notice
 
 log = logging.getLogger(__name__)
@@ -23,29 +24,63 @@ AUTOMATIC, LOOKUP, NONE = "auto", "lookup", "none"
 
 
 class ChatSettings(BaseModel):
-    """Settings of one chat, stored with it."""
+    """Settings of one chat, stored with it. Fields of a newer version are kept as they are."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="allow")
     system_prompt: str = ""
-    sampling: Sampling = Sampling()
+    preset: str | None = None
+    """Its id; None = the one of the model that answers."""
+    sampling: OwnSampling = OwnSampling()
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     thinking: bool | None = None
     """None = as the model's template decides."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _before_presets(cls, raw: Any) -> Any:
+        if isinstance(raw, dict) and "preset" not in raw and "sampling" in raw:
+            return raw | {"sampling": without_defaults(raw["sampling"])}
+        return raw
 
     def template_kwargs(self) -> dict[str, Any]:
         """Switches for a template; which of them it knows is asked when it is known which model answers."""
         return {} if self.thinking is None else {"enable_thinking": self.thinking}
 
 
-class Settings(BaseModel):
-    """Settings of the app."""
+class ModelChoices(BaseModel):
+    """What is chosen for one target; None = as for all."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="allow")
+    preset: str | None = None
+    n_ctx: ContextSize | None = None
+    gpu_layers: Layers | None = None
+    draft_gpu_layers: Layers | None = None
+
+
+SendWith = Literal["enter", "ctrl_enter"]
+
+
+class Settings(BaseModel):
+    """Settings of the app. Fields of a newer version are kept as they are."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
     theme: Literal["system", "light", "dark"] = "system"
+    text_size: Annotated[int, Field(ge=80, le=200)] = 100
+    """Percent of the system's, everywhere."""
+    zoom: Annotated[int, Field(ge=50, le=300)] = 100
+    """Percent on top of that, for messages and the message box."""
+    send_with: SendWith = "enter"
     target: str | None = None
     draft: str = AUTOMATIC
     speculation: Speculation = Speculation()
     load: LoadOptions = LoadOptions()
+    preset: str = RECOMMENDED
+    """Of chats and models that have none of their own."""
+    presets: dict[str, Preset] = {}
+    """A person's own, beside those that are shipped."""
+    prompts: dict[str, Prompt] = {}
+    models: dict[str, ModelChoices] = {}
+    """By a target's id."""
     new_chat: ChatSettings = ChatSettings()
     origins: bool = False
     """Replies token by token: where each token came from."""
@@ -56,12 +91,24 @@ class Settings(BaseModel):
     clean_exit: bool = True
     """False after a start that never came to its end: then no model is loaded by itself."""
 
+    def choosing(self, model: str, **fields: Any) -> dict[str, ModelChoices]:
+        """``models`` with other choices for one of them; where nothing is chosen there is no entry."""
+        chosen = self.models | {model: self.models.get(model, ModelChoices()).model_copy(update=fields)}
+        return {other: choices for other, choices in chosen.items() if choices != ModelChoices()}
+
+    def load_for(self, target: str | None) -> LoadOptions:
+        """How this target is loaded."""
+        own = self.models.get(target or "", ModelChoices())
+        chosen = {"n_ctx": own.n_ctx, "gpu_layers": own.gpu_layers, "draft_gpu_layers": own.draft_gpu_layers}
+        return self.load.model_copy(update={name: value for name, value in chosen.items() if value is not None})
+
 
 class SettingsFile(QObject):
     """The current settings and their file. ``problem`` says what of the file could not be read, if anything."""
 
     noticed = Signal(object)
     """Notice: they are not saved. Told once, until they are saved again."""
+    changed = Signal()
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -79,6 +126,7 @@ class SettingsFile(QObject):
         self.now = self.now.model_copy(update=fields)
         if self._writable:
             self._save()
+        self.changed.emit()
         return self.now
 
     def _save(self) -> None:

@@ -20,6 +20,7 @@ from desktop.garbage import Garbage
 from desktop.interrupts import Interrupts
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
+from desktop.models.sampling import SamplingOf
 from desktop.models.shelf import Shelf
 from desktop.settings import SettingsFile
 from desktop.single import SingleInstance
@@ -54,18 +55,21 @@ class Desktop:
     def __init__(self, app: QApplication, logs: Path, make_client: Callable[[], EngineClient] | None = None) -> None:
         self.settings = SettingsFile(config_dir() / "settings.json")
         self.theme = Theme(app)
+        self.theme.set_text_size(self.settings.now.text_size)
         self.theme.choose(self.settings.now.theme)
         self.store = Store(chats_file())
         self.bridge = EngineBridge(make_client or own_engine)
         self.shelf = Shelf()
         self.engine = Engine(self.bridge, self.shelf, self.settings)
-        self.conversation = Conversation(self.store, self.bridge, self.settings)
+        self.sampling = SamplingOf(self.settings, self.engine, self.shelf)
+        self.conversation = Conversation(self.store, self.bridge, self.settings, self.sampling)
         self.comparing = Comparing(self.bridge, self.conversation)
         self.window = MainWindow(
             self.bridge,
             self.store,
             self.engine,
             self.shelf,
+            self.sampling,
             self.conversation,
             self.comparing,
             self.settings,

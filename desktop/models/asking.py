@@ -37,21 +37,28 @@ def prompt(
 
 
 def request(
-    upto: list[Message], settings: ChatSettings, typed: str = "", attachments: Iterable[Attachment] = ()
+    upto: list[Message],
+    settings: ChatSettings,
+    sampling: Sampling,
+    typed: str = "",
+    attachments: Iterable[Attachment] = (),
 ) -> ReplyRequest:
-    """The request for the reply after ``upto`` and what was ``typed`` and attached."""
+    """The request for the reply after ``upto`` and what was ``typed`` and attached.
+
+    ``sampling`` is what the settings come to.
+    """
     return ReplyRequest(
         messages=tuple(prompt(upto, settings.system_prompt, typed, attachments)),
-        sampling=settings.sampling,
+        sampling=sampling,
         max_tokens=settings.max_tokens,
         template_kwargs=settings.template_kwargs(),
     )
 
 
-def going_on(upto: list[Message], settings: ChatSettings) -> ReplyRequest:
+def going_on(upto: list[Message], settings: ChatSettings, sampling: Sampling) -> ReplyRequest:
     """The request for more of the last of ``upto``: under its own recipe and seed, with the chat's limit of now."""
     *before, reply = upto
-    return _again(reply, [*before, parts.whole(reply)], settings, settings.max_tokens, go_on=True)
+    return _again(reply, [*before, parts.whole(reply)], settings, sampling, settings.max_tokens, go_on=True)
 
 
 def recipe(asked: ReplyRequest, system_prompt: str) -> dict[str, Any]:
@@ -64,24 +71,32 @@ def recipe(asked: ReplyRequest, system_prompt: str) -> dict[str, Any]:
     }
 
 
-def request_again(reply: Message, before: list[Message], settings: ChatSettings) -> ReplyRequest:
+def request_again(reply: Message, before: list[Message], settings: ChatSettings, sampling: Sampling) -> ReplyRequest:
     """The request that made ``reply``, under its own seed and as long as it was.
 
     Args:
         reply: a stored reply; of one that went on the last part is asked for again.
         before: the messages that it answers.
         settings: the chat's, for what older replies did not keep.
+        sampling: what these come to.
     """
     begun = parts.went_on_from(reply)
     upto = before if begun is None else [*before, begun]
-    return _again(reply, upto, settings, _length(reply) or reply.settings.get("max_tokens"), go_on=begun is not None)
+    most = _length(reply) or reply.settings.get("max_tokens")
+    return _again(reply, upto, settings, sampling, most, go_on=begun is not None)
 
 
 def _again(
-    reply: Message, upto: list[Message], settings: ChatSettings, max_tokens: int | None, *, go_on: bool
+    reply: Message,
+    upto: list[Message],
+    settings: ChatSettings,
+    sampling: Sampling,
+    max_tokens: int | None,
+    *,
+    go_on: bool,
 ) -> ReplyRequest:
     kept = reply.settings
-    sampling = wire.read(Sampling, kept.get("sampling", {})) or settings.sampling
+    sampling = wire.read(Sampling, kept.get("sampling", {})) or sampling
     if reply.seed is not None:
         sampling = sampling.model_copy(update={"seed": reply.seed})
     return ReplyRequest(

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from backend import protocol
 from backend.documents import Attachment
 from backend.errors import EngineError
-from backend.protocol import ModelInfo, ReplyRequest, State
+from backend.protocol import ModelInfo, ReplyRequest, Sampling, State
 from desktop.bridge import EngineBridge
 from desktop.gate import WAITED
 from desktop.models import asking, parts
@@ -24,7 +24,7 @@ from desktop.models.attempt import attempt
 from desktop.models.replying import Replying
 from desktop.models.shown import Shown
 from desktop.models.titles import title_from
-from desktop.settings import SettingsFile
+from desktop.settings import ChatSettings, SettingsFile
 from desktop.store import Chat, Message, NewChat, Store, StoreError
 from desktop.words import EMPTY, ENDED, NOTHING_TO_CONTINUE, WAIT, notice
 
@@ -41,10 +41,17 @@ class Conversation(Shown):
     """A chat is new, or what the list says of it has changed."""
 
     def __init__(
-        self, store: Store, bridge: EngineBridge, settings: SettingsFile, parent: QObject | None = None
+        self,
+        store: Store,
+        bridge: EngineBridge,
+        settings: SettingsFile,
+        sampling: Callable[[ChatSettings], Sampling],
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(store, settings, parent)
         self._bridge = bridge
+        self._sampling = sampling
+        """What a chat's settings come to, for the model that answers now."""
         self._replying = replying = Replying(bridge, self.unsaved, self)
         replying.changed.connect(self._replace)
         replying.rounds_changed.connect(lambda message, rounds: self._change(message, rounds=rounds))
@@ -165,7 +172,7 @@ class Conversation(Shown):
     def request_again(self, reply: Message) -> ReplyRequest:
         """The request that made ``reply``, for a comparison."""
         before = self.messages[: [m.id for m in self.messages].index(reply.id)]
-        return asking.request_again(reply, before, self.chat_settings)
+        return asking.request_again(reply, before, self.chat_settings, self._sampling(self.chat_settings))
 
     def set_comparison(self, reply: Message, comparison: dict[str, Any]) -> None:
         """Keep a comparison's figures with its reply."""
@@ -178,7 +185,7 @@ class Conversation(Shown):
             title = title_from(text if text.strip() else attachments[0].shown)
             chat = NewChat(title, self.chat_settings.model_dump(mode="json"))
         parent = self.messages[-1].id if self.messages else None
-        request = asking.request(self.messages, self.chat_settings, text, attachments)
+        request = self._request(self.messages, text, attachments)
         turn = self._store.add_turn(chat, parent, text, attachments, **self._made_with(request))
         self.chat, asked, reply = turn.result()
         for message in (asked, reply):
@@ -191,7 +198,7 @@ class Conversation(Shown):
         upto = self._upto(message.chat, message.id)
         if upto is None or self.chat is None:
             return
-        request = asking.request(upto[:-1], self.chat_settings, text, attachments)
+        request = self._request(upto[:-1], text, attachments)
         turn = self._store.add_turn(self.chat, message.parent, text, attachments, **self._made_with(request))
         self.chat, asked, reply = turn.result()
         self.messages = [*upto[:-1], asked, reply]
@@ -205,7 +212,7 @@ class Conversation(Shown):
         upto = self._upto(chat, asked)
         if upto is None:
             return
-        request = asking.request(upto, self.chat_settings)
+        request = self._request(upto)
         made_with = self._made_with(request)
         reply = self._store.add_message(chat, asked, "assistant", "", "streaming", **made_with).result()
         self.messages = [*upto, reply]
@@ -221,7 +228,7 @@ class Conversation(Shown):
         if len(upto) < len(self.messages) or not parts.can_go_on(last):
             self.noticed.emit(NOTHING_TO_CONTINUE)
             return
-        request = asking.going_on(upto, self.chat_settings)
+        request = asking.going_on(upto, self.chat_settings, self._sampling(self.chat_settings))
         made_with = self._made_with(request, last.settings.get("system_prompt"))
         self._replying.go_on(last, request, **made_with | {"target": made_with["target"] or last.target})
 
@@ -236,6 +243,9 @@ class Conversation(Shown):
         self.opened.emit(self.messages)
         self.rewrote.emit(reply.id)
         self.chat_changed.emit(reply.chat)
+
+    def _request(self, upto: list[Message], typed: str = "", attachments: Sequence[Attachment] = ()) -> ReplyRequest:
+        return asking.request(upto, self.chat_settings, self._sampling(self.chat_settings), typed, attachments)
 
     def _made_with(self, request: ReplyRequest, system_prompt: str | None = None) -> dict[str, Any]:
         """What a reply's row says of how it is made, before its first word: no model while another is on its way."""

@@ -14,7 +14,7 @@ from backend.protocol import DraftRequest, LoadOptions, LoadProgress, LoadReques
 from desktop.bridge import EngineBridge
 from desktop.models.shelf import Shelf
 from desktop.models.wanted import Wanted, draft_of, speculation_of
-from desktop.settings import AUTOMATIC, NONE, SettingsFile
+from desktop.settings import AUTOMATIC, NONE, ModelChoices, SettingsFile
 from desktop.words import Notice, notice
 
 log = logging.getLogger(__name__)
@@ -134,10 +134,17 @@ class Engine(QObject):
         self._settings.change(speculation=settings)
         self._bridge.set_speculation(speculation_of(self._settings.now))
 
-    def set_load_options(self, options: LoadOptions) -> None:
-        """Context and GPU layers need the pair to be loaded again."""
-        if options != self._settings.now.load:
-            self._settings.change(load=options)
+    def set_load_options(self, options: LoadOptions, models: dict[str, ModelChoices] | None = None) -> None:
+        """How models are loaded; the pair is loaded again where that makes a difference to it.
+
+        Args:
+            options: of all targets.
+            models: what single targets have of their own; None = as before.
+        """
+        target = self.target or self._failed
+        before = self._settings.now.load_for(target)
+        self._settings.change(load=options, models=self._settings.now.models if models is None else models)
+        if before != self._settings.now.load_for(target):
             self.reload()
 
     def lend(self, to: Borrower) -> None:
@@ -321,7 +328,7 @@ class Engine(QObject):
             self.drafts_changed.emit(choices)
             if (wanted := self._held_back(target)) is not None:
                 wanted.draft = self._draft_id()
-                options, anyway = self._settings.now.load, wanted.anyway
+                options, anyway = self._settings.now.load_for(target), wanted.anyway
                 request = LoadRequest(target=target, draft=wanted.draft, options=options, anyway=anyway)
                 wanted.job = self._bridge.load(request)
             self._swap()

@@ -73,6 +73,13 @@ class Shown(QObject):
             chat, stored = self.chat.id, settings.model_dump(mode="json")
             attempt(lambda: self._store.set_chat_settings(chat, stored).result(), self.noticed.emit)
 
+    def set_new_chat(self, settings: ChatSettings) -> None:
+        """What new chats begin with; an empty page on which nothing else was chosen follows."""
+        follows = self.chat is None and self.chat_settings == self._settings.now.new_chat
+        self._settings.change(new_chat=settings)
+        if follows:
+            self.chat_settings = settings
+
     def renamed(self, chat: int, title: str) -> None:
         """A chat has another title now."""
         if self.chat is not None and self.chat.id == chat:

@@ -42,6 +42,7 @@ def draft_of(choice: str, drafts: Iterable[Any]) -> str | None:
 
 def speculation_of(settings: Settings) -> Speculation:
     """The settings with the source that the draft choice implies."""
-    source = {AUTOMATIC: "auto", LOOKUP: "lookup", NONE: "auto"}.get(settings.draft, "draft")
+    beside = "lookup+draft" if settings.speculation.source == "lookup+draft" else "draft"
+    source = {AUTOMATIC: "auto", LOOKUP: "lookup", NONE: "auto"}.get(settings.draft, beside)
     enabled = settings.speculation.enabled and settings.draft != NONE
     return settings.speculation.model_copy(update={"source": source, "enabled": enabled})

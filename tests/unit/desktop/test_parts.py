@@ -12,6 +12,7 @@ from backend.wire import dump
 from desktop.figures import footer
 from desktop.models import asking, parts
 from desktop.models.origins import Piece, joined, pack, pieces
+from desktop.presets import OwnSampling
 from desktop.settings import ChatSettings
 from desktop.store import Message
 
@@ -128,8 +129,9 @@ ASKED = Message(1, 1, None, "user", "What is the sea?", 0.0)
 
 
 def test_it_goes_on_as_it_began() -> None:
-    settings = ChatSettings(system_prompt="Another.", sampling=Sampling(temperature=1.5), max_tokens=900)
-    request = asking.going_on([ASKED, reply(settings=RECIPE)], settings)
+    settings = ChatSettings(system_prompt="Another.", sampling=OwnSampling(temperature=1.5), max_tokens=900)
+    now = settings.sampling.over(Sampling())
+    request = asking.going_on([ASKED, reply(settings=RECIPE)], settings, now)
     assert [m.content for m in request.messages] == ["Be brief.", "What is the sea?", "The sea is"]
     assert (request.messages[-1].x_ids, request.messages[-1].x_tokenizer) == ((1, 2, 3), "v")
     assert request.continue_final_message
@@ -137,7 +139,7 @@ def test_it_goes_on_as_it_began() -> None:
     assert request.template_kwargs == {"x": 1}
     assert request.max_tokens == 900, "the limit of now, counted anew"
     mine = reply(ids=None, seed=None, parts=(parts.edited("The sea is", "big"),))
-    assert asking.going_on([ASKED, mine], settings).sampling.seed is None, "another text: a fresh seed"
+    assert asking.going_on([ASKED, mine], settings, now).sampling.seed is None, "another text: a fresh seed"
 
 
 def test_a_comparison_runs_the_last_part() -> None:
@@ -150,11 +152,11 @@ def test_a_comparison_runs_the_last_part() -> None:
         **STOPPED,
     )
     whole = replace(whole, parts=(whole.parts[0] | {"ids": 3},))
-    request = asking.request_again(whole, [ASKED], ChatSettings())
+    request = asking.request_again(whole, [ASKED], ChatSettings(), Sampling())
     assert [m.content for m in request.messages] == ["Be brief.", "What is the sea?", "The sea is"]
     assert (request.messages[-1].x_ids, request.max_tokens) == ((1, 2, 3), 1)
     assert request.continue_final_message
-    plain = asking.request_again(reply(settings=RECIPE), [ASKED], ChatSettings())
+    plain = asking.request_again(reply(settings=RECIPE), [ASKED], ChatSettings(), Sampling())
     assert not plain.continue_final_message
 
 

@@ -36,7 +36,7 @@ def test_one_slip_costs_one_field(tmp_path: Path) -> None:
     settings = SettingsFile(path)
     now = settings.now
     assert (now.theme, now.target, now.new_chat.system_prompt) == ("dark", "big", "Be brief.")
-    assert (now.new_chat.sampling.top_k, now.new_chat.sampling.temperature) == (7, 0.7)
+    assert (now.new_chat.sampling.top_k, now.new_chat.sampling.temperature) == (7, None)
     assert (now.load.n_ctx, now.load.batch) == (None, 64)
     for name in ("load.n_ctx", "load.colour", "speculation", "new_chat.sampling.temperature"):
         assert f"“{name}”" in settings.problem
@@ -78,10 +78,16 @@ def test_a_byte_order_mark_is_no_slip(tmp_path: Path) -> None:
     assert (settings.now.theme, settings.problem) == ("dark", "")
 
 
-def test_fields_of_a_newer_version_are_ignored(tmp_path: Path) -> None:
+def test_fields_of_a_newer_version_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"theme": "dark", "panel": True}))
-    assert SettingsFile(path).now.theme == "dark"
+    newer = {"theme": "dark", "gestures": {"swipe": 3}, "presets": {"a": {"name": "A", "shade": "warm"}}}
+    path.write_text(json.dumps(newer))
+    settings = SettingsFile(path)
+    assert (settings.now.theme, settings.problem) == ("dark", "")
+    settings.change(theme="light")
+    written = json.loads(path.read_text())
+    assert written["gestures"] == {"swipe": 3}
+    assert written["presets"]["a"]["shade"] == "warm"
 
 
 def test_thinking_is_a_switch_only_when_it_was_chosen() -> None:

@@ -1,0 +1,75 @@
+"""Sampling presets and system prompts: named, referred to by an id, so that a change shows wherever they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from backend.protocol import MinP, RepeatLastN, RepeatPenalty, Sampling, Seed, Temperature, TopK, TopP
+
+RECOMMENDED = "recommended"
+"""In place of a preset's id: what the answering model's publisher recommends, else :data:`USUAL`."""
+USUAL = "balanced"
+
+
+class Entry(BaseModel):
+    """Something under a name. Fields of a newer version are kept as they are."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    name: str
+
+
+class Preset(Entry):
+    """Values of the sampler chain; a seed is a chat's own affair."""
+
+    sampling: Sampling = Sampling()
+
+
+class Prompt(Entry):
+    """A system prompt."""
+
+    text: str = ""
+
+
+class OwnSampling(BaseModel):
+    """What a chat has of its own; None = as its preset (a seed: a fresh one for every reply)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    temperature: Temperature | None = None
+    top_k: TopK | None = None
+    top_p: TopP | None = None
+    min_p: MinP | None = None
+    repeat_penalty: RepeatPenalty | None = None
+    repeat_last_n: RepeatLastN | None = None
+    seed: Seed | None = None
+
+    def over(self, preset: Sampling) -> Sampling:
+        """The preset's values, but for these."""
+        return Sampling.model_validate(preset.model_dump() | {"seed": None} | self.model_dump(exclude_none=True))
+
+
+SHIPPED = {
+    "greedy": Preset(
+        name="Greedy", sampling=Sampling(temperature=0, top_k=0, top_p=1, min_p=0, repeat_penalty=1, repeat_last_n=64)
+    ),
+    "balanced": Preset(name="Balanced", sampling=Sampling(temperature=0.7, top_k=20, top_p=0.8)),
+    "creative": Preset(name="Creative", sampling=Sampling(temperature=1.0, top_k=64, top_p=0.95)),
+}
+SAYS = {
+    "greedy": "Always the likeliest token, and no other part of the chain is on: the same text every time.",
+    "balanced": "From the Qwen3 model card, for answers without thinking; Qwen2.5's configuration has the same three.",
+    "creative": "From Gemma 3's published generation configuration: the model's own odds, rare words left out.",
+}
+"""What each of the shipped ones is, and where its values are from."""
+
+_WRITTEN_OUT = {"temperature": 0.7, "top_k": 40, "top_p": 0.95, "min_p": 0.0, "repeat_penalty": 1.0}
+"""What every chat had in full before there were presets."""
+
+
+def without_defaults(sampling: Any) -> Any:
+    """A chat's values from before there were presets: those that nobody chose are left to the preset."""
+    if not isinstance(sampling, dict) or not _WRITTEN_OUT.keys() <= sampling.keys():
+        return sampling
+    usual = _WRITTEN_OUT | {"repeat_last_n": 64}
+    return {name: value for name, value in sampling.items() if name not in usual or value != usual[name]}

@@ -25,7 +25,7 @@ LABELS: dict[Action, str] = {
     "restart": "Restart engine",
     "log": "Open log",
     "models": "Choose a model",
-    "settings": "Chat settings",
+    "settings": "Engine settings",
     "new_chat": "New chat",
     "cancel": "Cancel",
 }

@@ -11,13 +11,14 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from desktop.theme.tokens import tokens_now
+from desktop.theme.units import lines
 
 
 def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
-    """The icon in one ink, sharp at every scale up to 3."""
+    """The icon in one ink, sharp at every scale up to 3, also with text of twice the size."""
     made = QIcon()
     for mode, ink in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled or color)):
-        for size in (16, 20, 32, 48, 64):
+        for size in (16, 20, 32, 48, 64, 128):
             made.addPixmap(_pixmap(name, ink, size), mode)
     return made
 
@@ -48,12 +49,21 @@ class IconButton(QToolButton):
         icon_name: file name in ``resources/icons`` without ending.
         label: what a press does, sentence case.
         text: also show the label beside the icon.
+        size: of the icon, in heights of a line.
     """
 
     def __init__(
-        self, icon_name: str, label: str, parent: QWidget | None = None, *, text: bool = False, shortcut: str = ""
+        self,
+        icon_name: str,
+        label: str,
+        parent: QWidget | None = None,
+        *,
+        text: bool = False,
+        shortcut: str = "",
+        size: float = 1.05,
     ) -> None:
         super().__init__(parent)
+        self._size = size
         self._icon_name = icon_name
         self._tinted: tuple[str, str, str] | None = None
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if text else Qt.ToolButtonStyle.ToolButtonIconOnly
@@ -62,8 +72,7 @@ class IconButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.set_label(label, shortcut)
-        side = round(self.fontMetrics().height() * 1.05)
-        self.setIconSize(QSize(side, side))
+        self._fit()
         self._tint()
 
     def set_label(self, label: str, shortcut: str = "") -> None:
@@ -82,6 +91,13 @@ class IconButton(QToolButton):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self._tint()
+        elif event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        """As large as the letters beside it."""
+        side = lines(self, self._size)
+        self.setIconSize(QSize(side, side))
 
     def _tint(self) -> None:
         tokens = tokens_now()

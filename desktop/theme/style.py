@@ -10,19 +10,29 @@ from PySide6.QtGui import QColor
 
 from desktop.theme.tokens import Tokens
 
+_CODE = 0.95
+_SIZES = {"small": 0.92, "large": 1.25, "title": 1.7, "letters": _CODE}
+"""Of text, beside the usual one."""
 
-def stylesheet(tokens: Tokens, unit: int) -> str:
-    """The sheet for these colours; ``unit`` is a quarter of a line of text, in pixels."""
+
+def stylesheet(tokens: Tokens, unit: int, points: float) -> str:
+    """The sheet for these colours; ``unit`` is a quarter of a line of text in pixels, ``points`` the size of text."""
     values: dict[str, str] = {}
     for item in fields(tokens):
         value = getattr(tokens, item.name)
         if isinstance(value, QColor):
             values[item.name] = value.name()
     values |= {f"u{n}": f"{n * unit}px" for n in range(1, 13)}
+    values |= {name: f"{points * share:.2f}pt" for name, share in _SIZES.items()}
     values["r"] = f"{2 * unit}px"
     tick = "tick-dark" if tokens.on_accent.lightness() < 128 else "tick-light"
     values["tick"] = (Path(__file__).parents[1] / "resources" / "icons" / f"{tick}.svg").as_posix()
     return Template(_SHEET).substitute(values)
+
+
+def zoomed(points: float) -> str:
+    """The sheet of a part of the window whose text has another size (a font that is set reaches no styled widget)."""
+    return f"* {{ font-size: {points:.2f}pt; }} #code QPlainTextEdit, #mono {{ font-size: {_CODE * points:.2f}pt; }}"
 
 
 _SHEET = """
@@ -30,9 +40,14 @@ QMainWindow, QDialog { background: $page; }
 QToolTip { background: $page; color: $ink; border: 1px solid $line; padding: $u1; }
 #side { background: $side; border: none; border-right: 1px solid $line; }
 #side QListView { background: transparent; border: none; outline: none; }
+#pages { background: $side; border: none; border-right: 1px solid $line; padding: $u2; outline: none; }
+#pages::item { color: $ink; padding-left: $u2; border: 1px solid transparent; border-radius: $r; }
+#pages::item:hover { background: $hover; }
+#pages::item:selected { background: $bubble; }
+#pages::item:selected:focus { border: 1px solid $accent; }
 #top { background: $page; border-bottom: 1px solid $line; }
 #status { background: $side; border-top: 1px solid $line; }
-#status QLabel, #status QToolButton { color: $subtle; }
+#status QLabel, #status QToolButton { color: $subtle; font-size: $small; }
 #status QLabel[lead="true"] { color: $ink; font-weight: 600; }
 
 QToolButton { border: 1px solid transparent; border-radius: $r; padding: $u1; color: $ink; background: transparent; }
@@ -58,6 +73,7 @@ QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLineEdit#field, QPlainTextEdit#field {
   border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink;
   selection-background-color: $accent; selection-color: $on_accent; }
+QLineEdit#field[wrong="true"] { border: 1px solid $bad; }
 QLineEdit#field:focus, QPlainTextEdit#field:focus { border: 1px solid $accent; }
 QSpinBox#field { border: 1px solid $line; border-radius: $r; padding: $u1 0; background: $page; color: $ink;
   selection-background-color: $accent; selection-color: $on_accent; }
@@ -85,8 +101,6 @@ QTableView:focus { border: 1px solid $accent; }
 QTableView::item { padding: $u1 $u2; }
 QHeaderView, QHeaderView::section { background: $page; color: $subtle; border: none; }
 QHeaderView::section { border-bottom: 1px solid $line; padding: $u1 $u3; }
-QGroupBox { border: none; margin-top: $u6; font-weight: 600; }
-QGroupBox::title { subcontrol-origin: margin; left: 0; }
 
 #composer { background: $page; border: 1px solid $line; border-radius: $u3; }
 #composer[focused="true"] { border: 1px solid $accent; }
@@ -99,6 +113,7 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #chip:focus { border: 1px solid $accent; }
 #attached { background: $page; border: 1px solid $line; border-radius: $r; }
 
+#pending { background: $hover; border: none; border-top: 1px solid $line; }
 #notice { background: $bad_page; border: 1px solid $bad; border-radius: $r; }
 #notice[mild="true"] { background: $hover; border: 1px solid $line; }
 #notice QLabel#title { font-weight: 600; }
@@ -115,12 +130,16 @@ QGroupBox::title { subcontrol-origin: margin; left: 0; }
 #footer { color: $subtle; }
 #subtle { color: $subtle; }
 #heading { font-weight: 600; }
+#greeting { font-size: $title; }
+#verdict { font-weight: 600; font-size: $large; }
+#key { background: $code; border: 1px solid $line; border-radius: $u1; padding: 0 $u1; }
 #good { color: $good; font-weight: 600; }
 #bad { color: $bad; font-weight: 600; }
 #code { background: $code; border: 1px solid $line; border-radius: $r; }
 #code QLabel { color: $subtle; }
 #code[focused="true"] { border: 1px solid $accent; }
-#code QPlainTextEdit { background: transparent; border: none; color: $ink; }
+#code QPlainTextEdit { background: transparent; border: none; color: $ink; font-size: $letters; }
+#mono { font-size: $letters; }
 #prose { background: transparent; border: none; }
 #thinking { border: none; border-left: 3px solid $line; }
 #jump { background: $page; border: 1px solid $line; border-radius: $u3; }

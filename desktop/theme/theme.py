@@ -1,11 +1,11 @@
-"""Light, dark or the system's: one call that dresses the application, and dresses it again when the system changes."""
+"""Light, dark or the system's, in the size that is read best: dresses the application whenever one of these changes."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFontDatabase, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from desktop.theme.style import stylesheet
@@ -28,10 +28,9 @@ class Theme(QObject):
         super().__init__(app)
         self._app = app
         self.choice: Choice = "system"
-        font = app.font()
-        if 0 < font.pointSizeF() < _SMALLEST_POINTS:
-            font.setPointSizeF(_SMALLEST_POINTS)
-            app.setFont(font)
+        self._font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        self._points = max(QFontInfo(self._font).pointSizeF(), _SMALLEST_POINTS)
+        self._size(100)
         app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
 
     def choose(self, choice: Choice) -> None:
@@ -44,8 +43,20 @@ class Theme(QObject):
             hints.setColorScheme(_SCHEMES[choice])
         self._dress()
 
+    def set_text_size(self, percent: int) -> None:
+        """All text, in percent of the system's size."""
+        self._size(percent)
+        self._dress()
+
+    def _size(self, percent: int) -> None:
+        self._font.setPointSizeF(self._points * percent / 100)
+        if self._app.font() != self._font:
+            self._app.setFont(self._font)
+
     def _dress(self) -> None:
         if self._app.styleHints().colorScheme() == Qt.ColorScheme.Unknown:  # the platform has no schemes of its own
             self._app.setPalette(own_palette(dark=self.choice == "dark"))
-        unit = max(3, round(QFontMetricsF(self._app.font()).height() / 4.5))
-        self._app.setStyleSheet(stylesheet(tokens_for(self._app.palette()), unit))
+        unit = max(3, round(QFontMetricsF(self._font).height() / 4.5))
+        sheet = stylesheet(tokens_for(self._app.palette()), unit, self._font.pointSizeF())
+        if sheet != self._app.styleSheet():
+            self._app.setStyleSheet(sheet)

@@ -1,20 +1,19 @@
-"""The window's actions from the shortcuts table, the settings menu, and the list of shortcuts in Help."""
+"""The window's actions from the shortcuts table, and the menu of what is seldom done."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QDialog, QFormLayout, QLabel, QMenu
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
 
-from desktop.shortcuts import FIXED, SHORTCUTS, keys
+from desktop.shortcuts import SHORTCUTS, all_keys
+from desktop.views.cheat_sheet import CheatSheet
 
 if TYPE_CHECKING:
     from desktop.views.main_window import MainWindow
-
-_THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
 
 
 class Actions(QObject):
@@ -27,12 +26,13 @@ class Actions(QObject):
         calls = self._calls()
         for shortcut in SHORTCUTS:
             action = QAction(shortcut.text, window)
-            action.setShortcut(keys(shortcut))
+            action.setShortcuts(all_keys(shortcut))
             action.triggered.connect(lambda _=False, call=calls[shortcut.id]: call())
             window.addAction(action)
             self.by_id[shortcut.id] = action
-        window.sidebar.settings.setMenu(self._menu())
-        window.sidebar.settings.setPopupMode(window.sidebar.settings.ToolButtonPopupMode.InstantPopup)
+        window.sidebar.settings.clicked.connect(lambda: window.edit_settings())
+        window.sidebar.more.setMenu(self._menu())
+        window.sidebar.more.setPopupMode(window.sidebar.more.ToolButtonPopupMode.InstantPopup)
 
     def _calls(self) -> dict[str, Callable[[], object]]:
         window = self._window
@@ -58,6 +58,10 @@ class Actions(QObject):
             "sidebar": window.toggle_sidebar,
             "panel": window.toggle_panel,
             "benchmark": window.benchmarking.open,
+            "zoom_in": lambda: window.zoom.step(1),
+            "zoom_out": lambda: window.zoom.step(-1),
+            "zoom_reset": window.zoom.reset,
+            "settings": window.edit_settings,
             "shortcuts": self.show_shortcuts,
             "quit": window.close,
         }
@@ -83,14 +87,6 @@ class Actions(QObject):
         menu.addAction(self.by_id["origins"])
         menu.addAction(self.by_id["panel"])
         menu.addAction(self.by_id["benchmark"])
-        themes = menu.addMenu("Appearance")
-        group = QActionGroup(self)
-        for choice, text in _THEMES:
-            action = themes.addAction(text)
-            action.setCheckable(True)
-            action.setChecked(window.settings.now.theme == choice)
-            action.triggered.connect(lambda _=False, chosen=choice: self._choose_theme(chosen))
-            group.addAction(action)
         menu.addSeparator()
         menu.addAction("Export all chats…", window.exchange.export_all)
         menu.addAction("Import chats…", window.exchange.import_)
@@ -102,18 +98,6 @@ class Actions(QObject):
         menu.addAction(self.by_id["quit"])
         return menu
 
-    def _choose_theme(self, choice: str) -> None:
-        self._window.settings.change(theme=choice)
-        self._window.theme.choose(self._window.settings.now.theme)
-
     def show_shortcuts(self) -> None:
         """The list, made from the table."""
-        dialog = QDialog(self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("Keyboard shortcuts")
-        form = QFormLayout(dialog)
-        native = QKeySequence.SequenceFormat.NativeText
-        rows = [(keys(s).toString(native), s.text) for s in SHORTCUTS] + list(FIXED)
-        for key, text in rows:
-            form.addRow(QLabel(text), QLabel(key))
-        dialog.open()
+        CheatSheet(self._window.settings.now.send_with, self._window).open()

@@ -15,6 +15,7 @@ from backend.bench.words import margins
 from backend.errors import EngineError, ErrorCode
 from desktop.figures import MISSING
 from desktop.models.report import Report
+from desktop.theme.units import lines
 from desktop.views.benchmark_options import BenchmarkOptions
 from desktop.widgets.figure_table import FigureTable
 from desktop.widgets.labels import wrapped
@@ -167,7 +168,7 @@ class BenchmarkDialog(QDialog):
         layout.addWidget(self._pages, 1)
         layout.addLayout(row)
         self.setMinimumSize(420, 300)
-        self.resize(980, 520)
+        self.resize(lines(self, 54), lines(self, 29))
         self.start.clicked.connect(self._begin)
         self.stop.clicked.connect(self.stopped)
         self.anew.clicked.connect(self.ask)

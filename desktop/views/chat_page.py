@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontInfo
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from backend.protocol import PromptProgress
 from desktop.models.conversation import Conversation
 from desktop.store import Message
+from desktop.theme.style import zoomed
 from desktop.views.welcome import Welcome
 from desktop.widgets.composer import Composer
 from desktop.widgets.message_edit import offer_in
@@ -35,6 +36,7 @@ class ChatPage(QWidget):
         self.notice = NoticeBar()
         self.composer = Composer()
         self._stack = QStackedWidget()
+        self._stack.setMinimumHeight(1)  # it scrolls; the message box must not be squeezed
         self._empty = QScrollArea()
         self._empty.setObjectName("page")
         self._empty.setFrameShape(QFrame.Shape.NoFrame)
@@ -44,8 +46,7 @@ class ChatPage(QWidget):
         self._empty.setWidget(self.welcome)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.messages)
-        column = QWidget()
-        column.setMaximumWidth(COLUMN_EM * QFontInfo(self.font()).pixelSize() + 32)
+        self._column = column = QWidget()
         below = QVBoxLayout(column)
         below.setContentsMargins(16, 0, 16, 12)
         below.setSpacing(8)
@@ -62,8 +63,25 @@ class ChatPage(QWidget):
         layout.addLayout(row)
         self._below = row
         self.setAcceptDrops(True)
+        self._zoom = 100
+        self.set_zoom(100)
         self.messages.verticalScrollBar().rangeChanged.connect(self._align)
         self._connect()
+
+    def set_zoom(self, percent: int) -> None:
+        """Messages and the message box, in percent of the text around them."""
+        self._zoom = percent
+        sheet = zoomed(QApplication.font().pointSizeF() * percent / 100) if percent != 100 else ""
+        if sheet != self.composer.styleSheet():
+            self.messages.set_letters(sheet)
+            self.composer.setStyleSheet(sheet)
+        letters = QFontInfo(QApplication.font()).pixelSize() * percent / 100
+        self._column.setMaximumWidth(round(COLUMN_EM * letters) + 32)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_zoom"):
+            self.set_zoom(self._zoom)
 
     def _connect(self) -> None:
         conversation = self._conversation

@@ -20,6 +20,7 @@ from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress, Timings
 from desktop.figures import count, figures
 from desktop.theme.icons import IconButton
+from desktop.theme.units import lines
 from desktop.widgets.blocks import BlockView
 from desktop.words import notice
 
@@ -40,16 +41,13 @@ class CompareView(QWidget):
         back.clicked.connect(self.closed)
         self._note = ""
         self._verdict = QLabel()
-        self._verdict.setObjectName("heading")
+        self._verdict.setObjectName("verdict")
         self._detail = QLabel()
         self._detail.setObjectName("subtle")
         for label in (self._verdict, self._detail):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        font = self._verdict.font()
-        font.setPointSizeF(font.pointSizeF() * 1.25)
-        self._verdict.setFont(font)
         self.panes = {side: Pane(title) for side, title in _TITLES.items()}
         self._split = QSplitter()
         self._split.setChildrenCollapsible(False)
@@ -107,7 +105,7 @@ class CompareView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < 640
+        narrow = self.width() < lines(self, 35)
         before = self._split.orientation()
         self._split.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
         if self._split.orientation() != before:

@@ -13,6 +13,7 @@ from desktop.models.choices import label
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.parts import by_hand
+from desktop.models.sampling import SamplingOf
 from desktop.models.shelf import Shelf
 from desktop.models.unsent import Unsent
 from desktop.settings import SettingsFile
@@ -20,11 +21,11 @@ from desktop.shortcuts import key_text
 from desktop.store import Hit, Message, Store
 from desktop.theme.theme import Theme
 from desktop.views.actions import Actions
+from desktop.views.applied import Applied, Zoom
 from desktop.views.attachments import Attachments
 from desktop.views.benchmarking import Benchmarking
 from desktop.views.chat_changes import ChatChanges
 from desktop.views.chat_page import ChatPage
-from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.comparing import Comparing
 from desktop.views.downloads import Downloads
 from desktop.views.exchange import Exchange
@@ -33,6 +34,8 @@ from desktop.views.model_choice import ModelChoice
 from desktop.views.modelless import Modelless
 from desktop.views.origins import Origins
 from desktop.views.sending import Sending
+from desktop.views.settings.dialog import ENGINE
+from desktop.views.settings.opening import SettingsOpening
 from desktop.views.sidebar import Sidebar
 from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
@@ -41,9 +44,6 @@ from desktop.views.trying import DraftTrial
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.toast import Toast
 from desktop.words import YOURS, Notice
-
-_SIDEBAR_FROM = 760
-"""Window width below which the chats hide by themselves."""
 
 
 class MainWindow(QMainWindow):
@@ -54,6 +54,7 @@ class MainWindow(QMainWindow):
         store: the chats.
         engine: choices and state of the engine.
         shelf: the model library.
+        sampling: what a chat's settings come to.
         conversation: the chat on screen.
         settings: what a person has chosen.
         theme: light, dark or the system's.
@@ -66,6 +67,7 @@ class MainWindow(QMainWindow):
         store: Store,
         engine: Engine,
         shelf: Shelf,
+        sampling: SamplingOf,
         conversation: Conversation,
         comparing: Comparing,
         settings: SettingsFile,
@@ -73,9 +75,9 @@ class MainWindow(QMainWindow):
         logs: Path,
     ) -> None:
         super().__init__()
-        self.store, self.engine, self.shelf = store, engine, shelf
+        self.store, self.engine, self.shelf, self.sampling = store, engine, shelf, sampling
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
-        self._logs, self._bridge = logs, bridge
+        self.logs, self._bridge = logs, bridge
         self.panel: QWidget | None = None
         self._leaving: Notice | None = None
         self._build()
@@ -85,6 +87,8 @@ class MainWindow(QMainWindow):
         self.attachments = Attachments(self, bridge)
         self.origins = Origins(self.page.messages, bridge, settings)
         self.benchmarking = Benchmarking(bridge, engine, settings, conversation, comparing, self)
+        self.zoom = Zoom(self.page, settings, self.toast)
+        self.dialogs = SettingsOpening(self)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
         self.unsent = Unsent(self.page.composer, self.page.messages, conversation, store)
@@ -92,6 +96,7 @@ class MainWindow(QMainWindow):
             StatusLine(self.status, engine, conversation, comparing),
             Sending(self.page, bridge, engine, conversation),
             TokenCount(self.page.composer, bridge, engine, conversation),
+            Applied(self.page, settings, theme),
             Modelless(self.page.notice, bridge, engine, conversation),
         )
         self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
@@ -126,8 +131,6 @@ class MainWindow(QMainWindow):
         self._split.addWidget(self.sidebar)
         self._split.addWidget(right)
         self._split.setStretchFactor(1, 1)
-        self.sidebar.setMinimumWidth(160)
-        self.sidebar.setMaximumWidth(360)
         self._split.setSizes([230, 870])
         whole = QWidget()
         rows = QVBoxLayout(whole)
@@ -145,7 +148,6 @@ class MainWindow(QMainWindow):
         self.sidebar.noticed.connect(self.page.notice.show_notice)
         self.top.sidebar.clicked.connect(self.toggle_sidebar)
         self.top.switched.connect(self.engine.set_enabled)
-        self.top.settings.clicked.connect(self.edit_chat_settings)
         self.engine.noticed.connect(self.page.notice.show_notice)
         self.engine.withdrawn.connect(self.page.notice.withdraw)
         self.settings.noticed.connect(self.page.notice.show_notice)
@@ -217,19 +219,13 @@ class MainWindow(QMainWindow):
         else:
             self.conversation.stop()
 
-    def edit_chat_settings(self) -> None:
-        """The chat-settings dialog; it does not block the window."""
-        now = self.settings.now
-        dialog = ChatSettingsDialog(self.conversation.chat_settings, now.speculation, now.load, self.engine.state, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(lambda: self._apply(dialog))
-        dialog.open()
+    def edit_settings(self, page: str = "") -> None:
+        """The program's settings, at a page."""
+        self.dialogs.open(page)
 
-    def _apply(self, dialog: ChatSettingsDialog) -> None:
-        self.conversation.set_chat_settings(dialog.chat)
-        if dialog.speculation != self.settings.now.speculation:
-            self.engine.set_speculation(dialog.speculation)
-        self.engine.set_load_options(dialog.load)
+    def edit_chat_settings(self) -> None:
+        """The settings of the chat on screen."""
+        self.dialogs.open_chat()
 
     def toggle_sidebar(self) -> None:
         """Show or hide the chats."""
@@ -250,13 +246,13 @@ class MainWindow(QMainWindow):
 
     def open_logs(self) -> None:
         """The folder with the logs, in the system's file manager."""
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._logs)))
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.logs)))
 
     def _act(self, action: str) -> None:
         acts = {
             "restart": self.engine.restart,
             "log": self.open_logs,
-            "settings": self.edit_chat_settings,
+            "settings": lambda: self.edit_settings(ENGINE),
             "new_chat": self.new_chat,
             "models": self.top.target.showPopup,
         }
@@ -274,9 +270,7 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow, was = event.size().width() < _SIDEBAR_FROM, 0 <= event.oldSize().width() < _SIDEBAR_FROM
-        if narrow != was or event.oldSize().width() < 0:
-            self.sidebar.setVisible(not narrow)
+        self.sidebar.make_room(event.size().width())
         self.toast.place()
 
     def _saved(self) -> None:
@@ -294,6 +288,7 @@ class MainWindow(QMainWindow):
             return
         self.conversation.stop()
         self.unsent.finish()
+        self.dialogs.finish()
         self.habits.keep()
         self.benchmarking.leave()
         QTimer.singleShot(0, self.close_compare)

@@ -17,6 +17,7 @@ from desktop.models.engine import Engine
 from desktop.models.parts import last_rounds
 from desktop.shortcuts import key_text
 from desktop.store.records import ROUNDS_KEPT
+from desktop.theme.units import lines
 from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, TimelinePlot
 from desktop.widgets.what_if import WhatIf
 
@@ -37,7 +38,7 @@ class Panel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setMinimumWidth(260)
+        self._fit()
         self.why = QLabel()
         self.why.setWordWrap(True)
         self.why.setTextFormat(Qt.TextFormat.PlainText)
@@ -122,6 +123,11 @@ class Panel(QScrollArea):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_timer"):
             self._soon()  # lines and bars have colours of their own
+        elif event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setMinimumWidth(lines(self, 14.5))
 
     def _look(self) -> None:
         """The last reply that is whole, unless one is being written."""

@@ -33,11 +33,15 @@ from PySide6.QtWidgets import (
 from desktop.models.attempt import attempt
 from desktop.models.chats import CHAT, HIT, ChatList
 from desktop.models.finder import Finder
+from desktop.shortcuts import key_text
 from desktop.store import Chat, Hit, Store
 from desktop.theme.icons import IconButton
 from desktop.theme.tokens import tokens_now
+from desktop.theme.units import lines
 
 _Index = QModelIndex | QPersistentModelIndex
+_WINDOW_FROM = 42
+"""Heights of a line in the window's width, below which the chats hide by themselves."""
 
 
 class Sidebar(QFrame):
@@ -58,6 +62,7 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self.setObjectName("side")
         self._store = store
+        self._narrow: bool | None = None
         self.model = ChatList()
         self.new = IconButton("plus", "New chat", text=True, shortcut="Ctrl+N")
         self.new.clicked.connect(self.new_chat)
@@ -82,7 +87,8 @@ class Sidebar(QFrame):
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.clicked.connect(self._open)
         self.list.activated.connect(self._open)
-        self.settings = IconButton("gear", "Settings", text=True)
+        self.settings = IconButton("gear", "Settings", text=True, shortcut=key_text("settings"))
+        self.more = IconButton("more", "More")
         top = QHBoxLayout()
         top.addWidget(self.new)
         top.addStretch(1)
@@ -92,7 +98,12 @@ class Sidebar(QFrame):
         layout.addLayout(top)
         layout.addWidget(self.search)
         layout.addWidget(self.list, 1)
-        layout.addWidget(self.settings, 0, Qt.AlignmentFlag.AlignLeft)
+        bottom = QHBoxLayout()
+        bottom.addWidget(self.settings)
+        bottom.addStretch(1)
+        bottom.addWidget(self.more)
+        layout.addLayout(bottom)
+        self._fit()
         self._current: int | None = None
         self._answered = ""
         """The words of which the list shows what was found."""
@@ -100,6 +111,23 @@ class Sidebar(QFrame):
         self.finder = Finder(store, self)
         self.finder.found.connect(self._found)
         self.finder.noticed.connect(self.noticed)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._narrow is not None:
+            self._fit()
+            self.make_room(self.window().width())
+
+    def make_room(self, width: int) -> None:
+        """Hide when a window of that width becomes narrow, and come back when it no longer is."""
+        narrow = width < lines(self, _WINDOW_FROM)
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self.setVisible(not narrow)
+
+    def _fit(self) -> None:
+        self.setMinimumWidth(lines(self, 9))
+        self.setMaximumWidth(lines(self, 20))
 
     def start_search(self) -> None:
         """Open the search field, or close it."""

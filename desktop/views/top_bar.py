@@ -6,11 +6,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
+from desktop.shortcuts import key_text
 from desktop.theme.icons import IconButton
+from desktop.theme.units import lines
 from desktop.widgets.picker import Picker
 from desktop.widgets.switch import Switch
 
-_NARROW = 620
+_NARROW = 34
+"""Heights of a line, below which words give way to what can be chosen."""
 
 
 class TopBar(QFrame):
@@ -31,7 +34,7 @@ class TopBar(QFrame):
         self._bolt = QLabel("Draft")
         self._bolt.setObjectName("subtle")
         self._bolt.setBuddy(self.draft)
-        self.settings = IconButton("sliders", "Chat settings", shortcut="Ctrl+,")
+        self.settings = IconButton("sliders", "Chat settings", shortcut=key_text("chat_settings"))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 8, 10, 8)
         row.setSpacing(8)
@@ -52,7 +55,7 @@ class TopBar(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        wide = self.width() >= _NARROW
+        wide = self.width() >= lines(self, _NARROW)
         self._word.setVisible(wide)
         self._bolt.setVisible(wide)
 

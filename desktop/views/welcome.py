@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from desktop.figures import gigabytes, progress
+from desktop.theme.units import lines
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,6 +42,7 @@ EXAMPLES = (
         "Tell a short story about a lighthouse keeper who finds a letter in a bottle.",
     ),
 )
+_MARGINS = 40
 
 
 class Welcome(QWidget):
@@ -53,16 +56,14 @@ class Welcome(QWidget):
         super().__init__(parent)
         self.setObjectName("page")
         self._title = QLabel("Two models, one answer")
-        font = self._title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.7)
-        self._title.setFont(font)
+        self._title.setObjectName("greeting")
         self._title.setWordWrap(True)
         self._line = QLabel()
         self._line.setObjectName("subtle")
         self._line.setTextFormat(Qt.TextFormat.PlainText)  # names come from the catalogue
         self._line.setWordWrap(True)
         column = QWidget()
-        column.setMaximumWidth(620)
+        self._middle = column
         self._column = QVBoxLayout(column)
         self._column.setSpacing(10)
         self._column.addWidget(self._title)
@@ -71,7 +72,7 @@ class Welcome(QWidget):
         self.examples = [self._card(example) for example in EXAMPLES]
         self._build_download()
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 12, 20, 12)
+        layout.setContentsMargins(_MARGINS // 2, 12, _MARGINS // 2, 12)
         layout.addStretch(2)
         row = QHBoxLayout()
         row.addStretch(1)
@@ -79,7 +80,26 @@ class Welcome(QWidget):
         row.addStretch(1)
         layout.addLayout(row)
         layout.addStretch(3)
+        self._fit()
         self.show_ready()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_middle"):
+            QTimer.singleShot(0, self, self._fit)  # the cards have their letters then
+
+    def _fit(self) -> None:
+        """A button takes no height from what is in it."""
+        widest = lines(self, 34)
+        self._middle.setMaximumWidth(widest)
+        for card in self.examples:
+            if (inner := card.layout()) is not None:
+                inner.invalidate()
+                card.setMinimumHeight(inner.totalHeightForWidth(min(self.width() - _MARGINS, widest)))
 
     def show_ready(self) -> None:
         """There is a model: offer examples."""
@@ -140,7 +160,6 @@ class Welcome(QWidget):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             inner.addWidget(label)
         inner.addStretch(1)
-        card.setMinimumHeight(inner.sizeHint().height())
         card.clicked.connect(lambda: self.picked.emit(example.prompt))
         self._column.addWidget(card)
         return card

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, Qt, QTimer
-from PySide6.QtGui import QFontDatabase, QGuiApplication, QTextCursor
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from backend.documents import Attachment
@@ -78,6 +78,16 @@ class Attached(QFrame):
         self.text.ensureCursorVisible()
         return self.text, self.text.cursorRect(first)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            QTimer.singleShot(0, self, self._fit)  # the text has its letters then
+
+    def _fit(self) -> None:
+        if self.text is not None:
+            shown = min(self.text.document().blockCount() + 1, _LINES)
+            self.text.setFixedHeight(shown * self.text.fontMetrics().lineSpacing() + 14)
+
     def _show(self, shown: bool) -> None:
         if shown and self.text is None:
             self._build()
@@ -101,11 +111,9 @@ class Attached(QFrame):
         text.setAccessibleName(f"Text of {self.attachment.shown}")
         text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         if self.attachment.language:
-            font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-            font.setPointSizeF(max(self.font().pointSizeF() * 0.95, 8))
-            text.setFont(font)
-        lines = min(text.document().blockCount() + 1, _LINES)
-        text.setFixedHeight(lines * text.fontMetrics().lineSpacing() + 14)
+            text.setFont(QFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()))
+            text.setObjectName("mono")  # its size is the style sheet's
+        self._fit()
         self._body = QWidget()
         body = QVBoxLayout(self._body)
         body.setContentsMargins(8, 0, 4, 4)

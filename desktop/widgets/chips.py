@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QStyle, QWidget
 
@@ -44,10 +44,9 @@ class Chip(QFrame):
         self._facts = QLabel()
         self._facts.setObjectName("subtle")
         self._facts.setTextFormat(Qt.TextFormat.PlainText)
-        remove = IconButton("close", "Remove", shortcut="Delete")
+        remove = IconButton("close", "Remove", shortcut="Delete", size=0.67)
         remove.setAccessibleName(f"Remove {name}")
         remove.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the chip itself has it, and the key
-        remove.setIconSize(QSize(12, 12))
         remove.clicked.connect(self.removed)
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 1, 2, 1)

@@ -6,7 +6,7 @@ import math
 import time
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
-from PySide6.QtGui import QFocusEvent, QFontDatabase, QGuiApplication, QTextLayout, QTextOption, QWheelEvent
+from PySide6.QtGui import QFocusEvent, QFont, QFontDatabase, QGuiApplication, QTextLayout, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.theme.highlight import highlight
@@ -96,14 +96,19 @@ class _Code(QPlainTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        font.setPointSizeF(max(self.font().pointSizeF() * 0.95, 8))
-        self.setFont(font)
-        self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
+        font = QFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
+        font.setFixedPitch(True)
+        self.setFont(font)  # its size is the style sheet's
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self.document().setDocumentMargin(8)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.horizontalScrollBar().rangeChanged.connect(lambda *_: self._fit())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
+            self._fit()
 
     def show_text(self, text: str) -> None:
         shown = self.toPlainText()

@@ -1,4 +1,4 @@
-"""Where a message is written: it grows, Enter sends, Shift+Enter makes a line, an input method may finish first."""
+"""Where a message is written: it grows, a key of a person's choice sends it, an input method may finish first."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QTextCurso
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.figures import count
+from desktop.settings import SendWith
 from desktop.shortcuts import key_text
 from desktop.store import Draft
 from desktop.theme.icons import IconButton
@@ -93,6 +94,11 @@ class Composer(QFrame):
         self.writing.chips.replace(())
         self.sent.emit()
 
+    def set_send_with(self, key: SendWith) -> None:
+        """What sends the message; the other key makes a line."""
+        self.edit.send_with = key
+        self._refresh()
+
     def set_running(self, running: bool) -> None:
         """While a reply runs the button stops it; writing goes on."""
         self._running = running
@@ -167,5 +173,5 @@ class Composer(QFrame):
             self.button.set_label("Stop", "Esc")
         else:
             self.button.set_icon("send")
-            self.button.set_label("Send", "Return")
+            self.button.set_label("Send", "Return" if self.edit.send_with == "enter" else "Ctrl+Return")
         self.button.setEnabled(self._running or not self.writing.empty)

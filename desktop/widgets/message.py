@@ -13,6 +13,7 @@ from desktop.figures import footer
 from desktop.models.asking import timings_of
 from desktop.models.origins import pieces
 from desktop.models.parts import by_hand, can_go_on, story
+from desktop.settings import SendWith
 from desktop.store import Draft, Message
 from desktop.widgets.attached import Attached
 from desktop.widgets.blocks import BlockView
@@ -75,6 +76,8 @@ class MessageWidget(QFrame):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(RING, 2, RING, 2)
         self._layout.setSpacing(6)
+        self.send_with: SendWith = "enter"
+        """What sends a message that is written anew."""
         self._rewrite: Rewrite | None = None
         self.cards = [Attached(attachment) for attachment in message.attachments]
         self._origins: OriginsView | None = None
@@ -193,7 +196,7 @@ class MessageWidget(QFrame):
         if self._rewrite is None:
             reply = self.message.role == "assistant"
             whole = Draft(self.message.content, self.message.attachments)
-            self._rewrite = rewrite = Rewrite(draft or whole, reply=reply)
+            self._rewrite = rewrite = Rewrite(draft or whole, self.send_with, reply=reply)
             rewrite.sent.connect(self._rewritten)
             rewrite.left.connect(self.leave)
             rewrite.paused.connect(lambda new: self.rewriting.emit(self.message.id, new))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
+from desktop.settings import SendWith
 from desktop.words import IMAGES, Notice
 
 _MOST_LINES = 9
@@ -20,7 +21,7 @@ class MessageEdit(QPlainTextEdit):
     """Plain text comes in by itself; anything else is offered to whoever knows what to do with it.
 
     Args:
-        lines: it is for a text of many lines: Enter makes one, Ctrl+Enter enters the text.
+        lines: it is for a text of many lines, which grows further and takes a long text as it is.
     """
 
     entered = Signal()
@@ -36,20 +37,23 @@ class MessageEdit(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.document().setDocumentMargin(2)
+        self.send_with: SendWith = "enter"
+        """The key that enters the text; the other makes a line."""
         self._composing = False
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        held = event.modifiers()
-        newline = bool(held & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier))
-        if self._lines:
-            newline = not held & Qt.KeyboardModifier.ControlModifier
-        if enter and not newline and not self._composing:
+        if enter and not self._composing and self._enters(event.modifiers()):
             self.entered.emit()
             return
         super().keyPressEvent(event)
+
+    def _enters(self, held: Qt.KeyboardModifier) -> bool:
+        if self.send_with == "ctrl_enter":
+            return bool(held & Qt.KeyboardModifier.ControlModifier)
+        return not held & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())
@@ -69,6 +73,11 @@ class MessageEdit(QPlainTextEdit):
         """As if it were typed at the caret."""
         self.textCursor().insertText(text)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
 
     def _fit(self) -> None:
         # a plain-text document measures itself in lines

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QFontInfo, QResizeEvent
+from PySide6.QtGui import QFontInfo, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from desktop.settings import SendWith
 from desktop.store import Draft, Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.message import RING, MessageWidget
@@ -34,6 +35,8 @@ class MessageView(QScrollArea):
     """A message that is being written anew, and the Draft of it; a false one = it is no more."""
     offered = Signal(object, object)
     """The Writing of such a message, and what was offered to it."""
+    zoomed = Signal(int)
+    """The wheel with Ctrl: 1 = larger, -1 = smaller."""
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -51,6 +54,7 @@ class MessageView(QScrollArea):
         """While earlier messages are laid out above: what the reader sees, and how far below the top it stays."""
         self._marked: MessageWidget | None = None
         self._origins = False
+        self._send_with: SendWith = "enter"
         self._more = QPushButton("Show earlier messages")
         self._more.clicked.connect(self._show_earlier)
         self._more.hide()
@@ -153,6 +157,30 @@ class MessageView(QScrollArea):
             if draft is None:
                 self.ensureWidgetVisible(widget)
 
+    def set_send_with(self, key: SendWith) -> None:
+        """What sends a message that is written anew."""
+        self._send_with = key
+        for widget in self.widgets:
+            widget.send_with = key
+
+    def set_letters(self, sheet: str) -> None:
+        """Their size, as a style sheet; what is being read stays about where it is."""
+        bar = self.verticalScrollBar()
+        share = bar.value() / max(bar.maximum(), 1)
+        following = self._following
+        self.setStyleSheet(sheet)
+        if following:
+            self.to_end()
+        else:
+            QTimer.singleShot(0, self, lambda: bar.setValue(round(share * bar.maximum())))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and event.angleDelta().y():
+            self.zoomed.emit(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+        else:
+            super().wheelEvent(event)
+
     def set_waiting(self, text: str) -> None:
         """What the last reply is doing before its first word."""
         if self._widgets:
@@ -174,6 +202,7 @@ class MessageView(QScrollArea):
         widget.round_picked.connect(self.round_picked)
         widget.rewriting.connect(self.rewriting)
         widget.offered.connect(self.offered)
+        widget.send_with = self._send_with
         widget.show_origins(self._origins)
         widget.step.connect(self._step)
         self._widgets[message.id] = widget

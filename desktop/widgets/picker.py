@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QSize, Qt, Signal
@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.theme.tokens import tokens_now
+from desktop.theme.units import lines
 from desktop.widgets.tips import plain
 
 _VALUE, _DETAIL, _HEADING = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
@@ -140,8 +141,8 @@ class Picker(QComboBox):
 
 
 def _room(box: QComboBox) -> int:
-    """Pixels for the text of a closed box."""
-    return box.width() - 38
+    """Pixels for the text of a closed box, which the chevron leaves."""
+    return box.width() - 4 - lines(box, 2.25)
 
 
 def paint_box(box: QComboBox, text: str = "") -> None:
@@ -155,8 +156,9 @@ def paint_box(box: QComboBox, text: str = "") -> None:
     painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(tokens_now().subtle, 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-    x, y = box.width() - 15, box.height() / 2
-    painter.drawPolyline([QPointF(x - 4, y - 2), QPointF(x, y + 2), QPointF(x + 4, y - 2)])
+    part = max(lines(box, 0.11), 2)
+    x, y = box.width() - lines(box, 0.85), box.height() / 2
+    painter.drawPolyline([QPointF(x - 2 * part, y - part), QPointF(x, y + part), QPointF(x + 2 * part, y - part)])
 
 
 class ChoiceBox(QComboBox):
@@ -167,6 +169,18 @@ class ChoiceBox(QComboBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+
+def choice(items: Iterable[tuple[str, object]], value: object) -> ChoiceBox:
+    """A drop-down of texts and what they stand for; a value that is none of them is left unmarked."""
+    box = ChoiceBox()
+    box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(8)  # wider where there is room, and cut where there is not
+    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    for text, data in items:
+        box.addItem(text, data)
+    box.setCurrentIndex(next((n for n in range(box.count()) if box.itemData(n) == value), -1))
+    return box
 
 
 def _model(rows: Sequence[Row]) -> QStandardItemModel:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QLabel, QSlider, QVBoxLayout, QWidget
 from backend.equations import expected_tokens
 from desktop.models.insight import CURVES, SHOWN_ROUNDS, Bar
 from desktop.theme.tokens import tokens_now
+from desktop.theme.units import lines
 
 _STEPS = [n / 50 for n in range(51)]
 
@@ -39,13 +40,13 @@ class Plot(QWidget):
         self.plot.setMenuEnabled(False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
-        self.plot.setFixedHeight(150)
         self._axes = {"bottom": x, "left": y}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         for widget in (title, self.plot, self.words):
             layout.addWidget(widget)
+        self._fit()
         self._paint()
 
     def set_words(self, text: str) -> None:
@@ -57,6 +58,14 @@ class Plot(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_axes"):
             self._paint()
+        elif event.type() == QEvent.Type.FontChange and hasattr(self, "_axes"):
+            self._fit()
+
+    def _fit(self) -> None:
+        self.plot.setFixedHeight(lines(self, 8.3))
+        for side in self._axes:
+            self.plot.getAxis(side).setStyle(tickFont=self.font())
+            self.plot.getAxis(side).label.setFont(self.font())
 
     def _paint(self) -> None:
         tokens = tokens_now()

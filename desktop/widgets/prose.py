@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from desktop.theme.tokens import Tokens, tokens_now
+from desktop.theme.units import lines
 from desktop.widgets.prose_style import dress, may_follow
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
@@ -45,7 +46,6 @@ class Prose(QTextBrowser):
         self.setAccessibleName("Text of the message")
         self.anchorClicked.connect(self.follow)
         self.document().setDocumentMargin(0)
-        self.document().setIndentWidth(24)
         option = QTextOption()
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -78,6 +78,7 @@ class Prose(QTextBrowser):
     def _render(self) -> None:
         document = self.document()
         self._look = (tokens_now(), self.font())
+        document.setIndentWidth(lines(self, 1.4))
         whole = QTextCursor(document)
         whole.beginEditBlock()  # laid out once, and only when no image is left in it
         if self._plain:

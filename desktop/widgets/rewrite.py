@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from desktop.settings import SendWith
 from desktop.store import Draft
 from desktop.widgets.writing import Writing
 
@@ -14,10 +15,11 @@ _SAVED = "Saves your version of the reply. The old one stays beside it, and the 
 
 
 class Rewrite(QWidget):
-    """Enter or *Send* hands the text over, Esc or *Cancel* leaves everything as it was.
+    """The send key or *Send* hands the text over, Esc or *Cancel* leaves everything as it was.
 
     Args:
         draft: what it begins with.
+        send_with: the key that sends.
         reply: a reply's, which has lines: Ctrl+Enter or *Save* hands it over.
     """
 
@@ -27,11 +29,14 @@ class Rewrite(QWidget):
     paused = Signal(object)
     """Draft: what is written, whenever the writing pauses."""
 
-    def __init__(self, draft: Draft, parent: QWidget | None = None, *, reply: bool = False) -> None:
+    def __init__(
+        self, draft: Draft, send_with: SendWith, parent: QWidget | None = None, *, reply: bool = False
+    ) -> None:
         super().__init__(parent)
         self.writing = Writing(reply=reply)
         self.writing.replace(draft)
         self.edit = self.writing.edit
+        self.edit.send_with = "ctrl_enter" if reply else send_with
         self.edit.setAccessibleName("Your version of the reply" if reply else "New version of the message")
         self.edit.entered.connect(self._send)
         self.writing.edited.connect(self._refresh)
@@ -43,7 +48,8 @@ class Rewrite(QWidget):
         words.setObjectName("subtle")
         words.setWordWrap(True)
         self.send = QPushButton("Save" if reply else "Send")
-        self.send.setToolTip("Save (Ctrl+Enter)" if reply else "Send (Enter)")
+        key = "Enter" if self.edit.send_with == "enter" else "Ctrl+Enter"
+        self.send.setToolTip(f"{self.send.text()} ({key})")
         self.send.setProperty("primary", True)
         self.send.clicked.connect(self._send)
         cancel = QPushButton("Cancel")

@@ -40,10 +40,8 @@ class StatusBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("status")
-        font = QFont(self.font())
-        font.setPointSizeF(font.pointSizeF() * 0.92)
+        font = QFont()
         font.setFeature(QFont.Tag("tnum"), 1)
-        self.setFont(font)
         self._lead = Elided("Engine state")
         self._lead.setProperty("lead", True)
         self._cancel = IconButton("close", "Cancel loading")
@@ -62,14 +60,13 @@ class StatusBar(QFrame):
             label.setToolTip(DEFINITIONS[name])
             label.setAccessibleName(_LABELS[name])
             label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            label.setMinimumWidth(label.fontMetrics().horizontalAdvance(_WIDEST[name]))
             row.addWidget(label)
             self._items[name] = label
         self._next: dict[str, str] = {}
         self._lead_text = self._detail = ""
         self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
         self._timer.timeout.connect(self._draw)
-        self.setFixedHeight(max(self.fontMetrics().height() + 14, self._cancel.sizeHint().height() + 5))
+        self._measure()
 
     @property
     def lead(self) -> str:
@@ -111,6 +108,19 @@ class StatusBar(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._choose_visible()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange) and hasattr(self, "_timer"):
+            QTimer.singleShot(0, self, self._measure)  # the labels have their letters then
+
+    def _measure(self) -> None:
+        """Room for the longest that each figure may say, in letters of the size that they have now."""
+        for name, label in self._items.items():
+            label.ensurePolished()
+            label.setMinimumWidth(label.fontMetrics().horizontalAdvance(_WIDEST[name]))
+        self.setFixedHeight(max(self.fontMetrics().height() + 14, self._cancel.sizeHint().height() + 5))
         self._choose_visible()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

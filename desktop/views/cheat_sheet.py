@@ -1,0 +1,128 @@
+"""All keyboard shortcuts by what they are about, made from the one table; a word finds some of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.settings import SendWith
+from desktop.shortcuts import GROUPS, SHORTCUTS, all_keys, fixed
+from desktop.theme.units import lines
+from desktop.widgets.form import Column
+
+
+class CheatSheet(QDialog):
+    """Shows; Esc closes it.
+
+    Args:
+        send_with: the key that sends.
+    """
+
+    def __init__(self, send_with: SendWith, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Keyboard shortcuts")
+        self.search = QLineEdit()
+        self.search.setObjectName("field")
+        self.search.setPlaceholderText("Find a shortcut")
+        self.search.setAccessibleName("Find a shortcut")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self._none = QLabel("No shortcut is called that.")
+        self._none.setObjectName("subtle")
+        self._none.hide()
+        inside = Column()
+        self._form = QFormLayout(inside)
+        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        self._form.setVerticalSpacing(lines(self, 0.3))
+        self._form.addRow(self._none)
+        self._rows: list[_Row] = []
+        for group in GROUPS:
+            self._add(group, send_with)
+        scroll = QScrollArea()
+        scroll.setObjectName("page")
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inside)
+        scroll.setAccessibleName("Keyboard shortcuts")
+        scroll.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the arrow keys scroll it
+        close = QPushButton("Close")
+        close.setAutoDefault(False)
+        close.clicked.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.search)
+        layout.addWidget(scroll, 1)
+        layout.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        self.resize(lines(self, 26), lines(self, 34))
+
+    @property
+    def shown(self) -> list[str]:
+        """What the rows say that are shown."""
+        return [row.text for row in self._rows if row.keys and self._form.isRowVisible(row.at)]
+
+    def _add(self, group: str, send_with: SendWith) -> None:
+        heading = QLabel(group)
+        heading.setObjectName("heading")
+        heading.setMinimumHeight(lines(self, 1.7))
+        heading.setAlignment(Qt.AlignmentFlag.AlignBottom)
+        self._rows.append(_Row(self._form.rowCount(), group, group))
+        self._form.addRow(heading)
+        rows = [(s.text, " or ".join(map(_native, all_keys(s)))) for s in SHORTCUTS if s.group == group]
+        for text, keys in [*rows, *((text, key) for key, text, of in fixed(send_with) if of == group)]:
+            key = QLabel(keys)
+            key.setObjectName("key")
+            key.setAccessibleName(f"{text}: {keys}")
+            self._rows.append(_Row(self._form.rowCount(), group, text, keys))
+            label = QLabel(text)
+            label.setWordWrap(True)
+            self._form.addRow(label, _right(key))
+
+    def _filter(self, typed: str) -> None:
+        words = typed.casefold().split()
+        found = {row.at for row in self._rows if row.keys and row.has(words)}
+        groups = {row.group for row in self._rows if row.at in found}
+        for row in self._rows:
+            self._form.setRowVisible(row.at, row.at in found if row.keys else row.group in groups)
+        self._none.setVisible(not found)
+
+
+@dataclass(slots=True, frozen=True)
+class _Row:
+    """A row of the form; without keys it is a group's heading."""
+
+    at: int
+    group: str
+    text: str
+    keys: str = ""
+
+    def has(self, words: list[str]) -> bool:
+        said = f"{self.text} {self.keys} {self.group}".casefold()
+        return all(word in said for word in words)
+
+
+def _right(widget: QWidget) -> QWidget:
+    whole = QWidget()
+    row = QHBoxLayout(whole)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addStretch(1)
+    row.addWidget(widget)
+    return whole
+
+
+def _native(key: QKeySequence) -> str:
+    return key.toString(QKeySequence.SequenceFormat.NativeText)

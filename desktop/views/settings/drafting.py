@@ -1,0 +1,63 @@
+"""How drafts are made, for all chats: counts at once, also in a reply that is being written."""
+
+from __future__ import annotations
+
+from backend.protocol import State
+from desktop.models.engine import Engine
+from desktop.settings import SettingsFile
+from desktop.views.settings.numbers import LENGTH
+from desktop.widgets.field import NumberField
+from desktop.widgets.form import Form
+from desktop.widgets.later import Later
+from desktop.widgets.picker import choice
+
+_BESIDE = (("Only the draft model", "draft"), ("Text seen before, where it fits; else the model", "lookup+draft"))
+_RULES = (("Coupled: a seed keeps its text", "coupled"), ("Rejection sampling", "rejection"))
+_SOURCE = (
+    "Where drafts come from is chosen in the draft list at the top of the window, on or off by the switch beside it."
+)
+_COUPLED = (
+    "Both give the target's own law. Coupled, the same seed gives the same text with drafts and without, but for "
+    "near-ties. Default: coupled."
+)
+
+
+class Drafting:
+    """Rows of the engine's page."""
+
+    def __init__(self, page: Form, settings: SettingsFile, engine: Engine) -> None:
+        self._settings, self._engine = settings, engine
+        now = settings.now.speculation
+        self.length = NumberField(LENGTH)
+        length = None if now.length == "auto" else now.length
+        says = "Default: automatic, whatever pays by the costs measured on this machine."
+        self.length.set_value(length, None, empty="Automatic", tail=says)
+        self.later = Later(page, self._keep)
+        self.length.changed.connect(self.later.start)
+        self.rule = choice(_RULES, now.rule)
+        self.beside = choice(_BESIDE, now.source if now.source == "lookup+draft" else "draft")
+        for box in (self.rule, self.beside):
+            box.activated.connect(lambda _: self._keep())
+        page.heading("Drafting, in all chats")
+        page.note(_SOURCE)
+        page.row("Draft length", self.length)
+        page.row("With a chosen draft model", self.beside, "What else may propose. Default: only the draft model.")
+        page.row("Acceptance rule", self.rule, _COUPLED)
+        page.note(f"These count at once, also in a reply that is being written.{_limit(engine.state)}")
+
+    def _keep(self) -> None:
+        length = self.length.value
+        new = self._settings.now.speculation.model_copy(
+            update={
+                "length": "auto" if length is None else int(length),
+                "rule": self.rule.currentData(),
+                "source": "lookup+draft" if self.beside.currentData() == "lookup+draft" else "auto",
+            }
+        )
+        if new != self._settings.now.speculation:
+            self._engine.set_speculation(new)
+
+
+def _limit(state: State) -> str:
+    limit = state.target.truncate_note if state.target is not None else ""
+    return f" {limit[0].upper()}{limit[1:].rstrip('.')}." if limit else ""

@@ -1,0 +1,40 @@
+"""The page of the library of system prompts."""
+
+from __future__ import annotations
+
+from desktop.models.named import Named
+from desktop.presets import Prompt
+from desktop.views.settings.named_editor import NamedEditor
+from desktop.widgets.form import Form
+from desktop.widgets.prompt_edit import PromptEdit
+
+_ABOUT = (
+    "System prompts under a name, to be taken into a chat from its settings. What a chat has taken is its own: "
+    "changes here reach no chat that exists."
+)
+
+
+class PromptsPage(Form):
+    """Changes count at once."""
+
+    def __init__(self, prompts: Named[Prompt]) -> None:
+        super().__init__()
+        self.text = PromptEdit("Text of the prompt")
+        self.editor = NamedEditor(self, "Prompt", prompts, Prompt(name="New prompt"), self._show, self._read)
+        self.text.edited.connect(self.editor.later.start)
+        self.note(_ABOUT)
+        self.row("Prompt", self.editor.row)
+        self.row("Name", self.editor.name)
+        self.row("Text", self.text)
+        self.editor.show("")
+
+    def finish(self) -> None:
+        """Keep what was typed last."""
+        self.editor.later.now()
+
+    def _show(self, _number: str, prompt: Prompt | None) -> None:
+        self.text.set_text(prompt.text if prompt is not None else "")
+        self.text.setEnabled(prompt is not None)
+
+    def _read(self, was: Prompt) -> Prompt:
+        return was.model_copy(update={"text": self.text.text})

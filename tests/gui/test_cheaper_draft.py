@@ -6,15 +6,15 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
-from desktop.views.chat_settings import ChatSettingsDialog
+from desktop.views.settings.dialog import ENGINE, SettingsDialog
 from tests.gui.scripted import ScriptedEngine, model
 
 USED = "using a Q4_0 copy of the draft: a step takes 11 ms, not 15"
 
 
-def opened(desktop: Desktop) -> ChatSettingsDialog:
-    desktop.window.edit_chat_settings()
-    dialog = desktop.window.findChild(ChatSettingsDialog)
+def opened(desktop: Desktop) -> SettingsDialog:
+    desktop.window.edit_settings(ENGINE)
+    dialog = desktop.window.findChild(SettingsDialog)
     assert dialog is not None
     return dialog
 
@@ -24,10 +24,13 @@ def test_it_is_off_until_a_person_asks_for_it_and_then_part_of_every_load(
 ) -> None:
     assert not engine.loads[-1].options.cheaper_draft
     dialog = opened(desktop)
-    assert dialog.cheaper_draft.accessibleName() == "Cheaper draft copy"
-    assert dialog.cheaper_draft.currentText() == "No"
-    dialog.cheaper_draft.setCurrentIndex(1)
-    dialog.accept()
+    box = dialog.engine.loading.cheaper_draft
+    assert box.accessibleName() == "Cheaper draft copy"
+    assert box.currentText() == "No"
+    box.setCurrentIndex(1)
+    box.activated.emit(1)
+    dialog.engine.apply_.click()
+    dialog.reject()
     qtbot.waitUntil(lambda: len(engine.loads) == 2)
     assert engine.loads[-1].options.cheaper_draft
     assert desktop.settings.now.load.cheaper_draft

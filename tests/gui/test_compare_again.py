@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from backend.protocol import Sampling
+from desktop.presets import OwnSampling
 from desktop.settings import ChatSettings
 from desktop.start import Desktop
 from tests.gui.person import finished, send
@@ -21,7 +21,8 @@ def test_it_asks_what_was_asked_whatever_the_chat_has_become(
 ) -> None:
     engine.publish(target=model("big", template_variables=["enable_thinking"]))
     qtbot.waitUntil(lambda: bool(desktop.engine.state.target and desktop.engine.state.target.template_variables))
-    before = ChatSettings(system_prompt="Be brief.", sampling=Sampling(temperature=0.3), thinking=False, max_tokens=900)
+    own = OwnSampling(temperature=0.3)
+    before = ChatSettings(system_prompt="Be brief.", sampling=own, thinking=False, max_tokens=900)
     desktop.conversation.set_chat_settings(before)
     send(desktop, qtbot)
     finished(desktop, qtbot)

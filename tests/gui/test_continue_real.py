@@ -12,8 +12,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from backend.protocol import MODELS_VARIABLE, Sampling
+from backend.protocol import MODELS_VARIABLE
 from desktop.models.origins import pieces
+from desktop.presets import OwnSampling
 from desktop.settings import NONE
 from desktop.start import Desktop
 from desktop.store import Message
@@ -58,7 +59,7 @@ def start(
 
 def greedily(desktop: Desktop, tokens: int) -> None:
     conversation = desktop.conversation
-    changed = {"sampling": Sampling(temperature=0), "max_tokens": tokens}
+    changed = {"sampling": OwnSampling(temperature=0), "max_tokens": tokens}
     conversation.set_chat_settings(conversation.chat_settings.model_copy(update=changed))
 
 

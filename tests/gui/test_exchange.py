@@ -55,7 +55,7 @@ def test_all_chats_go_out_and_come_back(
     path = tmp_path / "all.json"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
-    menu = chat.window.sidebar.settings.menu()
+    menu = chat.window.sidebar.more.menu()
     {a.text(): a for a in menu.actions()}["Export all chats…"].trigger()
     said(chat, qtbot, "Exported to")
     {a.text(): a for a in menu.actions()}["Import chats…"].trigger()

@@ -123,4 +123,4 @@ def test_an_icon_is_drawn_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) ->
     icons.QPixmapCache.clear()
     for _ in range(3):
         qtbot.addWidget(icons.IconButton("copy", "Copy"))
-    assert len(drawn) == 10
+    assert len(drawn) == 12

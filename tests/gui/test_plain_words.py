@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from desktop.models.chats import ChatList
 from desktop.store import Chat, Message
-from desktop.views.chat_settings import _quiet
 from desktop.views.refusal import Refusal
 from desktop.views.welcome import Welcome
 from desktop.widgets.elided import Elided
+from desktop.widgets.form import quiet
 from desktop.widgets.message import MessageWidget
 from desktop.widgets.picker import Picker, Row
 from desktop.widgets.transfer import Transfer
@@ -81,12 +81,12 @@ def test_a_tooltip_without_tags_stays_as_it_is(qtbot: QtBot) -> None:
 
 
 def test_names_and_paths_in_labels_are_plain(qtbot: QtBot) -> None:
-    refusal, welcome, quiet = Refusal(TAGGED), Welcome(), _quiet(TAGGED)
-    for widget in (refusal, welcome, quiet):
+    refusal, welcome, words = Refusal(TAGGED), Welcome(), quiet(TAGGED)
+    for widget in (refusal, welcome, words):
         qtbot.addWidget(widget)
     welcome.offer_starter(TAGGED, TAGGED, 1, TAGGED)
     welcome.show_progress(TAGGED, 1, 2, 3.0)
-    labels = [quiet, *refusal.findChildren(QLabel), *welcome.findChildren(QLabel)]
+    labels = [words, *refusal.findChildren(QLabel), *welcome.findChildren(QLabel)]
     tagged = [label for label in labels if "<b>" in label.text()]
     assert len(tagged) == 4
     assert {label.textFormat() for label in tagged} == {Qt.TextFormat.PlainText}

@@ -9,7 +9,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from backend.protocol import MODELS_VARIABLE, Sampling
+from backend.protocol import MODELS_VARIABLE
+from desktop.presets import OwnSampling
 from desktop.settings import NONE
 from desktop.start import Desktop
 
@@ -31,7 +32,7 @@ def test_a_target_chosen_while_a_reply_streams_says_that_it_waits(
     desktop.begin()
     try:
         qtbot.waitUntil(lambda: desktop.engine.mode == "up" and desktop.engine.state.target is not None, timeout=MINUTE)
-        greedy = Sampling(temperature=0)  # counts until the context is full; drawn at random it may end at any token
+        greedy = OwnSampling(temperature=0)  # counts until the context is full; drawn at random it may end at any token
         conversation.set_chat_settings(conversation.chat_settings.model_copy(update={"sampling": greedy}))
         assert conversation.send("Count to one thousand in words, and leave no number out.")
         qtbot.waitUntil(lambda: bool(conversation.messages[-1].content), timeout=MINUTE)

@@ -14,6 +14,7 @@ from backend.protocol import Delta, Finished, ReplyEvent, ReplyRequest
 from desktop.figures import MISSING
 from desktop.start import Desktop
 from desktop.views.chat_settings import ChatSettingsDialog
+from desktop.views.settings.dialog import ENGINE, SettingsDialog
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine, model, timings
 
@@ -90,10 +91,10 @@ def test_nothing_is_said_of_a_model_that_is_not_loaded(
     desktop = make_desktop(engine)
     desktop.bridge.start()
     qtbot.waitUntil(lambda: desktop.engine.mode == "up")
-    desktop.window.edit_chat_settings()
-    dialog = desktop.window.findChild(ChatSettingsDialog)
+    desktop.window.edit_settings(ENGINE)
+    dialog = desktop.window.findChild(SettingsDialog)
     assert dialog is not None
-    assert dialog.n_ctx.toolTip() == ""
+    assert "trained" not in dialog.engine.loading.numbers["n_ctx"].words.text()
     dialog.reject()
 
 
@@ -109,9 +110,14 @@ def test_what_is_known_of_the_model_is_said_quietly(desktop: Desktop, engine: Sc
     assert dialog is not None
     said = [label.text() for label in dialog.findChildren(type(window.page.composer._count))]
     assert note in said
-    assert f"T{limit[1:]}." in said
-    assert dialog.n_ctx.toolTip() == "The model was trained on 32,768."
     dialog.reject()
+    window.edit_settings(ENGINE)
+    settings = window.findChild(SettingsDialog)
+    assert settings is not None
+    said = [label.text() for label in settings.findChildren(type(window.page.composer._count))]
+    assert any(f"T{limit[1:]}." in text for text in said)
+    assert "big was trained on 32,768." in settings.engine.loading.numbers["n_ctx"].words.text()
+    settings.reject()
     engine.publish(target=None)
     qtbot.waitUntil(lambda: window.page.composer.note == "")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
-from desktop.views.chat_settings import ChatSettingsDialog
+from desktop.views.settings.dialog import ENGINE, SettingsDialog
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -16,13 +16,16 @@ Start = Callable[[], Desktop]
 
 
 def choose(desktop: Desktop, qtbot: QtBot, strict: bool | None) -> None:
-    """In the chat settings."""
-    desktop.window.edit_chat_settings()
-    dialog = desktop.window.findChild(ChatSettingsDialog)
+    """In the settings."""
+    desktop.window.edit_settings(ENGINE)
+    dialog = desktop.window.findChild(SettingsDialog)
     assert dialog is not None
-    dialog.strict.setCurrentIndex(dialog.strict.findData(strict))
-    dialog.accept()
-    qtbot.waitUntil(lambda: desktop.window.findChild(ChatSettingsDialog) is None)
+    box = dialog.engine.loading.strict
+    box.setCurrentIndex(box.findData(strict))
+    box.activated.emit(box.currentIndex())
+    dialog.engine.apply_.click()
+    dialog.reject()
+    qtbot.waitUntil(lambda: desktop.window.findChild(SettingsDialog) is None)
 
 
 def beside(desktop: Desktop) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QWheelEvent
 
 from desktop.settings import Settings, SettingsFile
 from desktop.theme.theme import Theme
@@ -45,13 +46,21 @@ class Zoom(QObject):
     def __init__(self, page: ChatPage, settings: SettingsFile, toast: Toast) -> None:
         super().__init__(page)
         self._settings, self._toast = settings, toast
-        page.messages.zoomed.connect(self.step)
+        page.messages.viewport().installEventFilter(self)
 
     def step(self, by: int) -> None:
         """To the next larger (1) or smaller (-1) size, as far as there is one."""
         now = self._settings.now.zoom
         beyond = [zoom for zoom in ZOOMS if (zoom > now if by > 0 else zoom < now)]
         self._set(min(beyond, default=now) if by > 0 else max(beyond, default=now))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The wheel zooms while Ctrl is held."""
+        if not isinstance(event, QWheelEvent) or not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            return False
+        if turned := event.angleDelta().y():
+            self.step(1 if turned > 0 else -1)
+        return True
 
     def reset(self) -> None:
         """As large as the text around it."""

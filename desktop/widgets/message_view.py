@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QFontInfo, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from desktop.settings import SendWith
@@ -35,8 +35,6 @@ class MessageView(QScrollArea):
     """A message that is being written anew, and the Draft of it; a false one = it is no more."""
     offered = Signal(object, object)
     """The Writing of such a message, and what was offered to it."""
-    zoomed = Signal(int)
-    """The wheel with Ctrl: 1 = larger, -1 = smaller."""
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -173,13 +171,6 @@ class MessageView(QScrollArea):
             self.to_end()
         else:
             QTimer.singleShot(0, self, lambda: bar.setValue(round(share * bar.maximum())))
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and event.angleDelta().y():
-            self.zoomed.emit(1 if event.angleDelta().y() > 0 else -1)
-            event.accept()
-        else:
-            super().wheelEvent(event)
 
     def set_waiting(self, text: str) -> None:
         """What the last reply is doing before its first word."""

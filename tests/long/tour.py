@@ -17,9 +17,9 @@ from pathlib import Path
 
 import psutil
 
-from backend.protocol import Sampling
 from installers.system import has_display
 from tests.long.attached import attached
+from tests.long.tour_settings import settings
 
 TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
 CODE = (
@@ -70,7 +70,7 @@ class Tour:
         self.seen()
         self.found()
         self.lists()
-        self.settings()
+        settings(self)
         self.trial()
         self.benchmark()
         self.too_large()
@@ -165,35 +165,6 @@ class Tour:
         if dialog is not None:
             dialog.grab().save(str(self.folder / "chat-settings.png"))
             dialog.reject()
-
-    def settings(self) -> None:
-        """The program's settings, and the window and a page of these with text of one and a half the size."""
-        from desktop.presets import Preset
-        from desktop.views.cheat_sheet import CheatSheet
-        from desktop.views.settings.dialog import SettingsDialog
-
-        warm = Preset(name="Warm", sampling=Sampling(temperature=1.1))
-        self.desktop.settings.change(presets={"warm": warm})
-        for size, pages in ((100, ("Presets", "Engine")), (150, ("Appearance", "Engine"))):
-            self.desktop.settings.change(text_size=size)
-            for page in pages:
-                self.window.edit_settings(page)
-                dialog = self.window.findChild(SettingsDialog)
-                assert dialog is not None
-                dialog.presets.editor.show("warm")
-                self.settle()
-                name = f"settings-{page.lower()}" + ("" if size == 100 else f"-{size}")
-                dialog.grab().save(str(self.folder / f"{name}.png"))
-                dialog.reject()
-                self.settle()
-        self.picture("large-text")
-        self.desktop.settings.change(text_size=100, presets={})
-        self.window.actions_.by_id["shortcuts"].trigger()
-        self.settle()
-        sheet = self.window.findChild(CheatSheet)
-        assert sheet is not None
-        sheet.grab().save(str(self.folder / "shortcuts.png"))
-        sheet.reject()
 
     def trial(self) -> None:
         """The drafts that are here, judged by the replies so far."""

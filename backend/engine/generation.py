@@ -21,6 +21,7 @@ from backend.speculation.round import Emitted, Passenger, Round, Rounds
 from backend.text import Released, TextStream
 
 _COUNTERS = tuple(field.name for field in fields(Timings))
+_SOURCES = {"draft": "the draft model", "lookup": "prompt lookup", "lookahead": "lookahead"}
 
 
 class Shown(NamedTuple):
@@ -155,7 +156,7 @@ class Generation:
     def _why(self, done: Round) -> str:
         if done.proposal is None or not done.proposal.tokens:
             return done.reason
-        return f"drafting with {done.proposal.source}"  # how much is accepted stands in the counters
+        return f"drafting with {_SOURCES[done.proposal.source]}"  # how much is accepted stands in the counters
 
     def _emit(self, done: Round) -> tuple[str, tuple[TokenRecord, ...]]:
         statistics.count(self.timings, done)

@@ -247,7 +247,7 @@ def test_random_target_and_draft_agree_on_every_counter(tiny_files: tuple[Path, 
 
 def test_why_is_told_from_what_happened(smol: Pair) -> None:
     say(smol, COUNT, speculation=DRAFT_4, max_tokens=20)
-    assert "drafting with draft" in smol.state_fields()["why"] or smol.state_fields()["why"] == "last token"
+    assert "drafting with the draft model" in smol.state_fields()["why"] or smol.state_fields()["why"] == "last token"
     assert say(smol, COUNT, speculation=OFF, max_tokens=8).end.note == ""
     with_nothing = say(smol, "Hi", speculation=Speculation(source="lookup", length=4), max_tokens=3)
     if with_nothing.end.timings.draft_n == 0:

@@ -122,6 +122,7 @@ class Chips(QScrollArea):
         self._page.installEventFilter(self)
         self._before = QWidget(self._page)  # never seen: chips come after it for the keyboard, not after everything
         self._before.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._before.setAccessibleName("Attachments")
         self._before.hide()
         self.chips: list[Chip] = []
         self._place()

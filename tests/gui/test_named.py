@@ -91,7 +91,7 @@ def test_everything_in_the_window_has_a_name(desktop: Desktop, qtbot: QtBot) -> 
     assert nameless(window) == []
 
 
-@pytest.mark.parametrize("action", ["chat_settings", "shortcuts"])
+@pytest.mark.parametrize("action", ["chat_settings", "settings", "benchmark", "shortcuts"])
 def test_everything_in_a_dialog_has_a_name(desktop: Desktop, action: str) -> None:
     desktop.window.actions_.by_id[action].trigger()
     dialogs = [d for d in desktop.window.findChildren(QDialog) if d.isVisible()]

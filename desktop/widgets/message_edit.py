@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from desktop.settings import SendWith
+from desktop.widgets.wrapping import wrap_mode
 from desktop.words import IMAGES, Notice
 
 _MOST_LINES = 9
@@ -65,12 +66,14 @@ class MessageEdit(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         offer = offer_in(source)
         if offer is None or (self._lines and isinstance(offer, str)):
+            self._wrap_for(source.text())
             super().insertFromMimeData(source)
         else:
             self.offered.emit(offer)
 
     def insert(self, text: str) -> None:
         """As if it were typed at the caret."""
+        self._wrap_for(text)
         self.textCursor().insertText(text)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -78,6 +81,15 @@ class MessageEdit(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
+
+    def setPlainText(self, text: str) -> None:
+        self.setWordWrapMode(wrap_mode(text))
+        super().setPlainText(text)
+
+    def _wrap_for(self, more: str) -> None:
+        """Before a text comes in that would take long to lay out."""
+        if (mode := wrap_mode(more)) == QTextOption.WrapMode.WrapAnywhere:
+            self.setWordWrapMode(mode)
 
     def _fit(self) -> None:
         # a plain-text document measures itself in lines

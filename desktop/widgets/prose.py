@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 from desktop.theme.tokens import Tokens, tokens_now
 from desktop.theme.units import lines
 from desktop.widgets.prose_style import dress, may_follow
+from desktop.widgets.wrapping import wrap_mode
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _BY_KEY = frozenset({Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason})
@@ -48,7 +49,6 @@ class Prose(QTextBrowser):
         self.document().setDocumentMargin(0)
         option = QTextOption()
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.document().setDefaultTextOption(option)
         self._markdown = ""
         self._plain = False
@@ -80,6 +80,7 @@ class Prose(QTextBrowser):
         self._look = (tokens_now(), self.font())
         document.setIndentWidth(lines(self, 1.4))
         whole = QTextCursor(document)
+        self._wrap()
         whole.beginEditBlock()  # laid out once, and only when no image is left in it
         if self._plain:
             document.setPlainText(self._markdown)
@@ -88,6 +89,12 @@ class Prose(QTextBrowser):
         dress(document, *self._look, typed=self._plain)
         whole.endEditBlock()
         self._fit()
+
+    def _wrap(self) -> None:
+        option, mode = self.document().defaultTextOption(), wrap_mode(self._markdown)
+        if option.wrapMode() != mode:
+            option.setWrapMode(mode)
+            self.document().setDefaultTextOption(option)
 
     def _fit(self) -> None:
         document = self.document()

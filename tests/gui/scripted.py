@@ -92,6 +92,8 @@ class ScriptedEngine(EngineClient):
         self.cancelled: set[str] = set()
         self.held = False
         """While True nothing goes on."""
+        self.hold_after: int | None = None
+        """After so many replies it is held."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news: asyncio.Queue[State | EngineError] = asyncio.Queue()
         self._dead = False
@@ -160,6 +162,8 @@ class ScriptedEngine(EngineClient):
 
     async def reply(self, request: ReplyRequest, job: str) -> AsyncIterator[ReplyEvent]:
         self.requests.append(request)
+        if self.hold_after is not None and len(self.requests) > self.hold_after:
+            self.held, self.hold_after = True, None
         if self._dead:
             raise EngineError(ErrorCode.WORKER_GONE, "The engine is not running; restart it.")
         if self.fail_reply is not None:

@@ -24,6 +24,9 @@ from tests.gui.measuring import MINUTE, begin, choose_file, opened, over, proces
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
+WARM = 3
+"""Replies before the first that counts: one a mode."""
+
 
 @pytest.fixture
 def engine() -> ScriptedEngine:
@@ -42,7 +45,7 @@ def test_what_is_written_meanwhile_is_answered_afterwards(
     engine.held = False
     over(desktop, qtbot)
     finished(desktop, qtbot)
-    assert len(engine.requests) == 3 + 9 + 1
+    assert len(engine.requests) == WARM + 9 + 1
     assert engine.requests[-1].messages[-1].content == "Hello"
     assert engine.swaps == []
 
@@ -63,9 +66,9 @@ def test_another_choice_of_models_ends_it_and_takes_effect(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     dialog = opened(desktop)
+    engine.hold_after = WARM + 4
     begin(dialog, qtbot)
-    qtbot.waitUntil(lambda: len(process(desktop).runs) >= 4)
-    engine.held = True
+    qtbot.waitUntil(lambda: len(process(desktop).runs) == 4)
     desktop.engine.choose_draft("none")
     assert "It ended after" in dialog.text
     assert "Other models were chosen meanwhile" in dialog.text
@@ -78,9 +81,9 @@ def test_an_engine_that_dies_midway_leaves_what_was_measured(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
     dialog = opened(desktop)
+    engine.hold_after = WARM + 4
     begin(dialog, qtbot)
-    qtbot.waitUntil(lambda: len(process(desktop).runs) >= 4)
-    engine.held = True
+    qtbot.waitUntil(lambda: len(process(desktop).runs) == 4)
     engine.die()
     over(desktop, qtbot)
     assert process(desktop).error is not None

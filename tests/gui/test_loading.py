@@ -377,7 +377,7 @@ def test_what_does_not_fit_is_loaded_when_a_person_insists(
     engine.fail_load = EngineError(ErrorCode.TOO_LARGE, said, {"anyway": True})
     pick(desktop, "a")
     qtbot.waitUntil(lambda: "6.0 GB are free" in desktop.window.page.notice.text)
-    assert set(buttons(desktop)) == {"Load anyway", "Chat settings", "Choose a model"}
+    assert set(buttons(desktop)) == {"Load anyway", "Engine settings", "Choose a model"}
     assert not engine.loads[-1].anyway
     engine.fail_load = None
     qtbot.mouseClick(buttons(desktop)["Load anyway"], Qt.MouseButton.LeftButton)

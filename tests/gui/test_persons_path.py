@@ -30,8 +30,9 @@ def settings(desktop: Desktop, *, tokens: int, qtbot: QtBot) -> None:
     desktop.window.top.settings.click()
     dialog = desktop.window.findChild(QDialog)
     assert dialog is not None
-    dialog.seed.setText("7")  # type: ignore[attr-defined]
-    dialog.max_tokens.setValue(tokens)  # type: ignore[attr-defined]
+    for field, value in ((dialog.seed, 7), (dialog.longest, tokens)):  # type: ignore[attr-defined]
+        field.edit.clear()
+        qtbot.keyClicks(field.edit, str(value))
     dialog.accept()
     qtbot.waitUntil(lambda: desktop.window.findChild(QDialog) is None)
 

@@ -18,7 +18,7 @@ from backend.cli_session import Session
 from backend.errors import EngineError, ErrorCode
 from backend.library.hashes import Hashes
 from backend.library.hub import expected_hash
-from backend.library.library import Library, LibraryModel, hub_cache_dir
+from backend.library.library import Library, LibraryModel
 from backend.library.paths import config_dir, data_dir, log_dir, models_dir
 from backend.protocol import Delta, Finished, LoadOptions, LoadRequest, Message, ReplyRequest, Sampling, State
 
@@ -67,7 +67,6 @@ def _folders() -> Iterator[tuple[str, str]]:
         ("settings", config_dir),
         ("logs", log_dir),
         ("models", models_dir),
-        ("hub cache", hub_cache_dir),
     ]
     for name, folder in folders:
         try:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 from backend.cli import complain
+from backend.cli_line import Line, size_text
 from backend.errors import EngineError, ErrorCode
 from backend.library import copies
 from backend.library.copies import COPY_TYPE, Copy
-from backend.library.hub import download
+from backend.library.elsewhere import models_in
+from backend.library.hub import discard, download
 from backend.library.library import Library, LibraryModel
 from backend.library.local import OwnFiles
 from backend.library.progress import Meter
+from backend.library.removing import delete, own_download
 from backend.text import one_line
 
 _STARTER = "starter"
@@ -41,7 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     get.add_argument("ids", nargs="+", metavar="ID", help="id, id:QUANT, or 'starter' for the starter pair")
     get.set_defaults(run=_guarded(_get))
 
-    add = commands.add_parser("add", help="add GGUF files from disk")
+    add = commands.add_parser("add", help="add GGUF files, or folders of them, from disk")
     add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
     add.set_defaults(run=_guarded(_add))
 
@@ -50,6 +51,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     requantize.add_argument("type", metavar="TYPE", help="such as Q4_0, Q2_K, Q8_0, BF16")
     requantize.add_argument("out", metavar="OUT", nargs="?", type=Path, help="default: beside the source")
     requantize.set_defaults(run=_guarded(_requantize))
+
+    deletion = commands.add_parser("delete", help="delete models that were downloaded, whole or not")
+    deletion.add_argument("ids", nargs="+", metavar="ID", help="as listed")
+    deletion.set_defaults(run=_guarded(_delete))
 
     remove = commands.add_parser("remove", help="delete cheaper copies of drafts, forget files added from disk")
     remove.add_argument("ids", nargs="+", metavar="ID", help="as listed; 'copies' are all copies")
@@ -67,7 +72,7 @@ def _guarded(command: Any) -> Any:
             complain(error.message)
             return 1
         except KeyboardInterrupt:
-            print("\ntandem: stopped; nothing half-written was kept.", file=sys.stderr)
+            print("\ntandem: stopped; a download goes on from here the next time.", file=sys.stderr)
             return 130
 
     return run
@@ -87,8 +92,8 @@ def _list(args: argparse.Namespace) -> int:
         print(json.dumps(listed, indent=1, ensure_ascii=False))
         return 0
     rows = [("ID", "QUANT", "SIZE", "STATE", "LICENCE")]
-    rows += [(m.id, m.quant or "-", _size(m.size), m.state, _licence(m)) for m in models]
-    rows += [(c.id, COPY_TYPE, _size(c.size), _copy_state(c), "-") for c in made]
+    rows += [(m.id, m.quant or "-", size_text(m.size), _state(m), _licence(m)) for m in models]
+    rows += [(c.id, COPY_TYPE, size_text(c.size), _copy_state(c), "-") for c in made]
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -96,6 +101,10 @@ def _list(args: argparse.Namespace) -> int:
         if model.problem:
             print(f"{model.id}: {one_line(model.problem.message)}", file=sys.stderr)
     return 0
+
+
+def _state(model: LibraryModel) -> str:
+    return f"stopped at {size_text(model.fetched)}" if model.fetched else model.state
 
 
 def _as_json(model: LibraryModel) -> dict[str, Any]:
@@ -107,6 +116,7 @@ def _as_json(model: LibraryModel) -> dict[str, Any]:
         "state": model.state,
         "quant": model.quant,
         "size": model.size,
+        "fetched": model.fetched,
         "files": [str(p) for p in model.files if p.is_file()],
         "missing": list(model.missing),
         "kind": facts.kind if facts else None,
@@ -137,10 +147,6 @@ def _licence(model: LibraryModel) -> str:
     return model.entry.licence.name if model.entry and model.entry.licence else "-"
 
 
-def _size(size: int | None) -> str:
-    return "?" if size is None else f"{size / 1e9:.2f} GB"
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -162,61 +168,14 @@ def _get_one(library: Library, model_id: str) -> None:
         print(f"{model_id}: {path}; your own file, there is no published hash to check it with")
         return
     entry, variant = named
-    line = _Line(model_id)
+    line = Line(model_id)
     if not library.find(model_id).installed:
         known = entry.licence
         line.say(f"licence {known.name}, {known.link}" if known else "its licence is not known to the catalogue")
     paths = download(entry, variant, line.show, threading.Event(), line.say, line.check)
     line.end()
     size = sum(p.stat().st_size for p in paths)
-    print(f"{model_id}: {paths[0]} ({_size(size)}), verified")
-
-
-class _Line:
-    """A progress line that rewrites itself on a terminal, and one line every ten seconds elsewhere."""
-
-    def __init__(self, label: str) -> None:
-        self._label = label
-        self._terminal = sys.stderr.isatty()
-        self._next = 0.0
-        self._open = self._whole = False
-
-    def check(self, done: int, total: int, speed: float) -> None:
-        """The same of a file that is here and is being read."""
-        self.show(done, total, speed, "checking, ")
-
-    def show(self, done: int, total: int, speed: float, doing: str = "") -> None:
-        """Bytes done, bytes in all, bytes per second (0: not known yet)."""
-        now = time.monotonic()
-        if not self._terminal and (self._whole if done >= total else now < self._next):
-            return
-        self._next, self._whole = now + 10, done >= total
-        share = f"{100 * done / total:5.1f} %" if total else "  ?   "
-        left = f", {_duration((total - done) / speed)} left" if speed > 0 and done < total else ""
-        rate = f", {speed / 1e6:.1f} MB/s" if speed > 0 else ""
-        text = f"{self._label}: {doing}{share} of {_size(total)}{rate}{left}"
-        if self._terminal:
-            width = max(os.get_terminal_size(sys.stderr.fileno()).columns - 1, 20)
-            print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)
-            self._open = True
-        else:
-            print(text, file=sys.stderr, flush=True)
-
-    def say(self, sentence: str) -> None:
-        """A sentence on a line of its own."""
-        self.end()
-        print(f"{self._label}: {sentence}", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Close the line."""
-        if self._open:
-            print(file=sys.stderr, flush=True)
-            self._open = False
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+    print(f"{model_id}: {paths[0]} ({size_text(size)}), verified")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -228,6 +187,9 @@ def _add(args: argparse.Namespace) -> int:
     for path in args.paths:
         known = {model.id for model in OwnFiles().models()}
         try:
+            if path.expanduser().is_dir():
+                print(_added_folder(path))
+                continue
             model = library.add(path)
         except EngineError as error:
             complain(error.message)
@@ -237,6 +199,11 @@ def _add(args: argparse.Namespace) -> int:
     return failed
 
 
+def _added_folder(folder: Path) -> str:
+    count = len(models_in([OwnFiles().add_folder(folder)], "folder"))
+    return one_line(f"{folder}: {count} {'model' if count == 1 else 'models'}, listed from now on; nothing was copied")
+
+
 def _added(model: LibraryModel, *, before: bool) -> str:
     """What was added under which name, which a person does not know yet, and from where: the file is not copied."""
     kind = model.facts.kind if model.facts else "model"
@@ -244,7 +211,7 @@ def _added(model: LibraryModel, *, before: bool) -> str:
     if kind != "model":
         usable = f"it is of the kind '{kind}' and cannot be loaded as a model"
     how = "was added before" if before else "added"
-    return one_line(f"{model.id} {how} ({model.quant}, {_size(model.size)}), read from {model.files[0]}; {usable}")
+    return one_line(f"{model.id} {how} ({model.quant}, {size_text(model.size)}), read from {model.files[0]}; {usable}")
 
 
 def _requantize(args: argparse.Namespace) -> int:
@@ -257,7 +224,7 @@ def _requantize(args: argparse.Namespace) -> int:
     out = args.out or source.with_name(f"{source.stem}-{args.type.lower()}.gguf")
     if out.resolve() == source.resolve():
         raise EngineError(ErrorCode.BAD_REQUEST, "The copy would overwrite its source; name another file.")
-    line = _Line(out.name)
+    line = Line(out.name)
     size = source.stat().st_size
 
     def progress(fraction: float) -> None:
@@ -266,7 +233,7 @@ def _requantize(args: argparse.Namespace) -> int:
     meter = Meter(size, line.show)
     quantize(source, out, args.type.upper(), progress, CancelFlag())
     line.end()
-    print(f"{out} ({_size(out.stat().st_size)})")
+    print(f"{out} ({size_text(out.stat().st_size)})")
     return 0
 
 
@@ -282,7 +249,7 @@ def _remove(args: argparse.Namespace) -> int:
             if (copy := made.get(model_id)) is None:
                 _forget(Library().find(model_id))
             elif copies.remove(copy.file):
-                print(f"{model_id}: deleted ({_size(copy.size)})")
+                print(f"{model_id}: deleted ({size_text(copy.size)})")
             else:
                 complain(f"{copy.file} could not be deleted; it may be in use.")
                 failed = 1
@@ -302,8 +269,32 @@ def _forget(model: LibraryModel) -> None:
     if model.source != "own":
         raise EngineError(
             ErrorCode.BAD_REQUEST,
-            f"{model.id} is neither a copy nor a file that was added from disk, so Tandem does not remove it; "
-            f"its files lie in {model.files[0].parent}.",
+            f"{model.id} is neither a copy nor a file that was added from disk; "
+            f"'tandem models delete {model.id}' deletes what Tandem has downloaded.",
         )
     Library().remove(model.id)
     print(f"{model.id}: forgotten; the file stays where it is")
+
+
+def _delete(args: argparse.Namespace) -> int:
+    failed = 0
+    for model_id in dict.fromkeys(args.ids):
+        try:
+            print(f"{model_id}: deleted ({size_text(_deleted(Library().find(model_id)))})")
+        except EngineError as error:
+            complain(error.message)
+            failed = 1
+    return failed
+
+
+def _deleted(model: LibraryModel) -> int:
+    """Bytes that are free now."""
+    if own_download(model) and not model.missing:
+        return delete(model)
+    if model.fetched and model.entry is not None and model.variant is not None:
+        discard(model.entry, model.variant)
+        return model.fetched
+    raise EngineError(
+        ErrorCode.BAD_REQUEST,
+        f"{model.id} was not downloaded by Tandem, so it is not deleted; its files lie in {model.files[0].parent}.",
+    )

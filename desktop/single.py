@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-from desktop.lock import FolderLock
+from backend.library.lock import FolderLock
 
 log = logging.getLogger(__name__)
 _RAISE, _RAISED = b"tandem 1 raise\n", b"tandem 1 raised\n"

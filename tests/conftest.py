@@ -19,6 +19,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Tests share few cores with the workers they start. Threads that spin for milliseconds at a barrier whose other side
 # is waiting for a core make such a pass ten times slower; here they give up soon (results are the same to the bit).
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+# Neither a developer's keyring nor models of other programs take part.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+os.environ["TANDEM_OTHER_PROGRAMS"] = "off"
 # A job in the background of a script ignores Ctrl-C, and so would every program that the tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

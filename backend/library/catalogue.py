@@ -20,6 +20,8 @@ from backend.library.paths import data_path
 from backend.protocol import Sampling
 
 Count = Annotated[int, Field(ge=1)]
+REPO = r"^\w[\w.-]*/\w[\w.-]*$"
+"""Publisher and name on the hub; they are folders' names too."""
 _MAX_FILE = 2**20
 
 
@@ -136,7 +138,7 @@ class CatalogueModel(_Strict):
     family: str
     roles: tuple[Literal["target", "draft"], ...] = ("target",)
     test_only: bool = False
-    repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")] | None
+    repo: Annotated[str, Field(pattern=REPO)] | None
     revision: str | None = None
     licence: Licence | None = None
     gated: bool | None = None

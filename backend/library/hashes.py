@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from backend.library.jsonfile import read_json, write_json
 from backend.library.paths import data_dir
 from backend.library.progress import Flag, Meter, Progress, stop_if
 
+SHA256 = re.compile(r"^[0-9a-f]{64}$")
 _CHUNK = 2**20
 
 

@@ -1,8 +1,10 @@
-"""The process that fetches one file from the hub: ``python -m backend.library.hub_fetch REPO NAME REVISION SECONDS``.
+"""The process that fetches files from the hub: ``python -m backend.library.hub_fetch``.
 
-It is a process so that a download can be stopped at once, whatever the hub's library is waiting for. It writes JSON
-lines to stdout: first the file's size and hash, then, once a line arrives on stdin (the parent has checked the disk),
-progress, and last the path or an error. When stdin closes, the parent is gone and so is the download.
+It is a process so that a download can be stopped at once, whatever the network's libraries wait for: it is killed, and
+the next one goes on from what has come by then. The request is a JSON line on stdin, never an argument, since it may
+hold a token: ``{"repo", "revision", "token", "seconds", "pause", "files": [[name, place], …]}``. It writes JSON lines
+to stdout: ``heads``; once a line arrives on stdin (the parent has checked the disk) how each file comes on, and its
+hash; or an ``error``. When stdin closes, the parent is gone and so is the download.
 """
 
 from __future__ import annotations
@@ -10,84 +12,132 @@ from __future__ import annotations
 import errno
 import json
 import os
-import signal
+import re
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
-from httpx2 import TransportError
-from huggingface_hub import constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
+from httpx2 import Client, Timeout, TransportError
+from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
 from huggingface_hub.errors import (
     EntryNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
-    LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.utils.tqdm import tqdm
+from huggingface_hub.file_download import HfFileMetadata
+from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+from backend.library.hashes import SHA256
+from backend.library.partial import Partial
+from backend.library.transfer import BrokenError, RefusedError, Tell, UnfitError, Wanted, fetch
 
 _INTERVAL = 0.1
+_SILENCE = 30.0
+"""Seconds without a byte after which a connection counts as broken."""
 
 
-class _Bar(tqdm):
-    """The hub library's progress bar, as JSON lines."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.pop("name", None)
-        super().__init__(*args, **kwargs | {"file": sys.stderr, "disable": True})  # type: ignore[no-untyped-call]
-        self._done = int(kwargs.get("initial") or 0)
-        self._told = 0.0
-
-    def update(self, n: float | None = 1) -> bool | None:
-        """Count ``n`` more bytes."""
-        self._done += int(n or 0)
-        now = time.monotonic()
-        if now - self._told >= _INTERVAL:
-            self._told = now
-            _tell(done=self._done)
-        return None
-
-
-def main(repo: str, name: str, revision: str, timeout: float) -> int:
-    """Fetch one file into the hub's cache."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the partial file is removed on the way out
+def main() -> int:
+    """Fetch what the request names."""
+    request = json.loads(sys.stdin.readline() or "{}")
+    if not request:
+        return 1
     if constants.is_offline_mode():
         return _fail("offline", "HF_HUB_OFFLINE is set")
     try:
-        meta = get_hf_file_metadata(hf_hub_url(repo, name, revision=revision), timeout=timeout)
-        _tell(etag=meta.etag, size=meta.size)
+        heads = [_head(request, name) for name, _ in request["files"]]
+        _say(heads=[{"size": head.size, "sha256": _sha256(head)} for head in heads])
         if sys.stdin.readline() == "":
             return 1
         threading.Thread(target=_end_with_parent, daemon=True).start()
-        path = hf_hub_download(repo, name, revision=revision, etag_timeout=timeout, tqdm_class=_Bar)
-    except GatedRepoError as error:
-        return _fail("gated", error)
-    except (TransportError, OfflineModeIsEnabled, TimeoutError) as error:
-        return _fail("offline", error)
-    except LocalEntryNotFoundError as error:  # the hub library's word for "no connection"
-        return _fail("offline", error)
-    except (RepositoryNotFoundError, RevisionNotFoundError, EntryNotFoundError) as error:
-        return _fail("missing", error)
-    except HfHubHTTPError as error:
-        status = getattr(error.response, "status_code", 0)
-        return _fail("gated" if status in (401, 403) else "hub", error)
-    except OSError as error:
-        return _fail("disk" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "other", error)
+        for number, head in enumerate(heads):
+            _say(file=number, sha256=_fetched(request, number, head))
     except Exception as error:  # noqa: BLE001 - everything is reported to the parent, by kind
-        return _fail("disk" if "No space left" in str(error) else "other", error)
-    _tell(path=path)
+        return _fail(*_kind(error))
     return 0
 
 
+def _head(request: dict[str, Any], name: str) -> HfFileMetadata:
+    url = _url(request, name)
+    head = get_hf_file_metadata(url, token=request["token"] or False, timeout=request["seconds"])
+    if head.commit_hash is None:  # a login page of the network, or a proxy's
+        raise TransportError("what answers is not the hub")
+    return head
+
+
+def _url(request: dict[str, Any], name: str) -> str:
+    return hf_hub_url(request["repo"], name, revision=request["revision"])
+
+
+def _sha256(head: HfFileMetadata) -> str | None:
+    """Of a large file the hub's mark is its hash."""
+    return head.etag if head.etag and SHA256.match(head.etag) else None
+
+
+def _fetched(request: dict[str, Any], number: int, head: HfFileMetadata) -> str:
+    name, place = request["files"][number]
+    wanted = Wanted(_url(request, name), build_hf_headers(token=request["token"] or False), head.size, _sha256(head))
+    with Client(follow_redirects=True, timeout=Timeout(request["seconds"], read=_SILENCE)) as client:
+        return fetch(client, wanted, Partial(Path(place)), _teller(number), request["pause"])
+
+
+def _teller(number: int) -> Tell:
+    told = 0.0
+
+    def tell(what: str, value: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _INTERVAL:
+            told = time.monotonic()
+            _say(file=number, **{what: value})
+
+    return Tell(
+        checked=lambda n: tell("checked", n),
+        done=lambda n: tell("done", n),
+        waits=lambda seconds, why: _say(file=number, waits=seconds, message=_clean(why)),
+    )
+
+
+def _kind(error: Exception) -> tuple[str, object]:
+    """What the parent tells apart, and the reason."""
+    match error:
+        case GatedRepoError():
+            return "gated", error
+        case RepositoryNotFoundError() | RevisionNotFoundError() | EntryNotFoundError():
+            return "missing", error
+        case HfHubHTTPError():
+            return _by_status(getattr(error.response, "status_code", 0)), error
+        case RefusedError():
+            return _by_status(error.status), error
+        case TransportError() | OfflineModeIsEnabled() | TimeoutError():
+            return "offline", error
+        case BrokenError():
+            return "broken", error
+        case UnfitError():
+            return "unfit", error
+        case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return "disk", error
+    return "other", error
+
+
+def _by_status(status: int) -> str:
+    return {401: "gated", 403: "gated", 404: "missing"}.get(status, "hub")
+
+
 def _fail(kind: str, error: object) -> int:
-    _tell(error=kind, message=" ".join(str(error).split())[:300])
+    _say(error=kind, message=_clean(error))
     return 1
 
 
-def _tell(**message: Any) -> None:
+def _clean(error: object) -> str:
+    """Short, and without what an address may carry as a key."""
+    return re.sub(r"\?\S+", "", " ".join(str(error).split()))[:300]
+
+
+def _say(**message: Any) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
@@ -95,8 +145,8 @@ def _tell(**message: Any) -> None:
 def _end_with_parent() -> None:
     while sys.stdin.readline():
         pass
-    os.kill(os.getpid(), signal.SIGTERM)
+    os._exit(1)  # at once, wherever the other thread waits: what has come is on the disk
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])))
+    sys.exit(main())

@@ -9,24 +9,33 @@ from __future__ import annotations
 import difflib
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from huggingface_hub import constants
-
 from backend.errors import EngineError, ErrorCode
-from backend.library.catalogue import Catalogue, CatalogueModel, Starter, Variant, load_catalogue
+from backend.library.catalogue import Catalogue, CatalogueModel, ModelFile, Starter, Variant, load_catalogue
+from backend.library.elsewhere import elsewhere, models_in
+from backend.library.found import with_found
 from backend.library.gguf import GgufFacts, split_parts
-from backend.library.local import FactsIndex, LocalModel, OwnFiles, Source, find_gguf, group, hub_cache_files
+from backend.library.local import FactsIndex, LocalModel, OwnFiles, Source, find_gguf, free_id, group, hub_cache_files
 from backend.library.paths import models_dir
+from backend.library.places import fetched, hub_cache_dir, place, placed_file
 from backend.protocol import MODELS_VARIABLE
 from backend.text import shown_name
+
+FOREIGN: frozenset[Source] = frozenset({"lm_studio", "jan", "gpt4all", "ollama"})
+"""Sources that are other programs' folders."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryModel:
-    """One model, installed or not. ``size`` in bytes (None where unknown); ``problem`` says why it cannot be used."""
+    """One model, installed or not.
+
+    Sizes in bytes; None where unknown. ``fetched`` is what is here of a download that was stopped; ``problem`` says why
+    the model cannot be used.
+    """
 
     id: str
     name: str
@@ -38,6 +47,7 @@ class LibraryModel:
     quant: str
     entry: CatalogueModel | None = None
     variant: Variant | None = None
+    fetched: int = 0
     facts: GgufFacts | None = None
     problem: EngineError | None = None
 
@@ -48,7 +58,7 @@ class LibraryModel:
             return "broken"
         if self.installed:
             return "installed"
-        return "incomplete" if len(self.missing) < len(self.files) or self.source != "catalogue" else "available"
+        return "available" if self.source == "catalogue" else "incomplete"
 
     def as_local(self) -> LocalModel:
         """The files alone."""
@@ -63,17 +73,24 @@ class Library:
 
     def __init__(self, hub_cache: Path | None = None) -> None:
         self.catalogue: Catalogue
-        self.catalogue, self.problem = load_catalogue()
+        shipped_and_own, self.problem = load_catalogue()
+        self.catalogue = with_found(shipped_and_own)
         self._hub_cache = hub_cache or hub_cache_dir()
 
-    def models(self, *, test_only: bool = False) -> list[LibraryModel]:
+    def models(self, *, test_only: bool = False, unread: bool = True) -> list[LibraryModel]:
         """Every model with its facts where its files are there, catalogue first.
+
+        Args:
+            test_only: also those for the tests.
+            unread: also files of other programs that were never read, which takes a moment for each.
 
         Raises:
             EngineError: ``NOT_WRITABLE`` (the data folder), ``BAD_REQUEST`` (the environment variable).
         """
         index = FactsIndex()
         found = [m for m in self._entries() if test_only or not (m.entry and m.entry.test_only)]
+        if not unread:
+            found = [m for m in found if m.source not in FOREIGN or index.knows(m.as_local())]
         models = [self._with_facts(m, index) for m in found]
         index.save()
         return models
@@ -152,21 +169,23 @@ class Library:
     def _entries(self) -> list[LibraryModel]:
         """Every model without facts; the first of an id wins, files of the catalogue are not listed again."""
         hub = list(hub_cache_files(self._hub_cache))
-        by_name = {(repo, name): path for repo, name, path in hub}
+        own, foreign = OwnFiles(), elsewhere()
         models = [_given(i, p) for i, p in _given_files().items()]
+        look = _Looking(hub, foreign)
         for entry in self.catalogue.models:
-            models += [_catalogue_model(entry, variant, by_name) for variant in entry.variants]
-        models += [_plain(m) for m in OwnFiles().models()]
+            models += [_catalogue_model(entry, variant, look) for variant in entry.variants]
+        models += [_plain(m) for m in own.models()]
         claimed = {p for m in models for p in m.files}
         ids = {m.id for m in models}
-        places: list[tuple[Source, list[Path]]] = [
-            ("models_dir", list(find_gguf(models_dir()))),
-            ("hub_cache", [path for _, _, path in hub]),
-        ]
-        for source, paths in places:
-            for local in group([p for p in paths if p not in claimed], source, ids):
-                models.append(_plain(local))
-                ids.add(local.id)
+        for local in (
+            *models_in(own.folders(), "folder"),
+            *group(((path, path.stem) for path in find_gguf(models_dir())), "models_dir"),
+            *group(((path, path.stem) for _, _, path in hub), "hub_cache"),
+            *foreign,
+        ):
+            if not claimed.intersection(local.files):
+                models.append(_plain(replace(local, id=free_id(local.id, ids))))
+                claimed.update(local.files)
         return list({m.id: m for m in reversed(models)}.values())[::-1]
 
     def _with_facts(self, model: LibraryModel, index: FactsIndex) -> LibraryModel:
@@ -178,15 +197,6 @@ class Library:
         except EngineError as error:
             return replace(model, problem=error)
         return replace(model, facts=facts, quant=model.quant or facts.quant)
-
-
-def hub_cache_dir() -> Path:
-    """The hub's own cache, by its own environment variables."""
-    if cache := os.environ.get("HF_HUB_CACHE"):
-        return Path(cache).expanduser()
-    if home := os.environ.get("HF_HOME"):
-        return Path(home).expanduser() / "hub"
-    return Path(constants.HF_HUB_CACHE)
 
 
 def _given_files() -> dict[str, Path]:
@@ -211,7 +221,7 @@ def _given(model_id: str, path: Path) -> LibraryModel:
 def _plain(local: LocalModel) -> LibraryModel:
     return LibraryModel(
         id=local.id,
-        name=shown_name(local.files[0].stem),
+        name=local.name or shown_name(local.files[0].stem),
         source=local.source,
         installed=not local.missing,
         files=local.files,
@@ -221,8 +231,23 @@ def _plain(local: LocalModel) -> LibraryModel:
     )
 
 
-def _catalogue_model(entry: CatalogueModel, variant: Variant, hub: dict[tuple[str, str], Path]) -> LibraryModel:
-    files = tuple(_catalogue_file(entry, f.name, hub) for f in variant.files)
+class _Looking:
+    """Where a catalogue's file may lie, beside its place: in the hub's cache, or under its name and size elsewhere."""
+
+    def __init__(self, hub: Iterable[tuple[str, str, Path]], foreign: Iterable[LocalModel]) -> None:
+        self._hub = {(repo, name): path for repo, name, path in hub}
+        files = [path for model in foreign for path in model.files if path.is_file()]
+        self._named = {(path.name.lower(), path.stat().st_size): path for path in reversed(files)}
+
+    def file(self, entry: CatalogueModel, file: ModelFile) -> Path:
+        """The file; its place where it is nowhere."""
+        elsewhere = self._named.get((Path(file.name).name.lower(), file.size or -1))
+        found = placed_file(entry, file) or self._hub.get((entry.repo or "", file.name)) or elsewhere
+        return found or place(entry, file)
+
+
+def _catalogue_model(entry: CatalogueModel, variant: Variant, look: _Looking) -> LibraryModel:
+    files = tuple(look.file(entry, f) for f in variant.files)
     missing = tuple(p.name for p in files if not p.is_file())
     return LibraryModel(
         id=entry.variant_id(variant),
@@ -235,12 +260,8 @@ def _catalogue_model(entry: CatalogueModel, variant: Variant, hub: dict[tuple[st
         quant=variant.quant,
         entry=entry,
         variant=variant,
+        fetched=fetched(entry, variant) if missing else 0,
     )
-
-
-def _catalogue_file(entry: CatalogueModel, name: str, hub: dict[tuple[str, str], Path]) -> Path:
-    placed = models_dir() / Path(name).name
-    return placed if placed.is_file() else hub.get((entry.repo or "", name), placed)
 
 
 def _size(files: tuple[Path, ...]) -> int | None:

@@ -19,7 +19,9 @@ from backend.library.gguf import GgufFacts, read_facts, read_model, split_name, 
 from backend.library.jsonfile import read_json, set_aside_if_damaged, write_json
 from backend.library.paths import data_path
 
-Source = Literal["catalogue", "own", "models_dir", "hub_cache", "given"]
+Source = Literal[
+    "catalogue", "own", "folder", "models_dir", "hub_cache", "lm_studio", "jan", "gpt4all", "ollama", "given"
+]
 
 _FACTS_FORMAT = 2
 """Raised when facts are read otherwise: those kept by an older version are then read again."""
@@ -34,6 +36,8 @@ class LocalModel:
     files: tuple[Path, ...]
     missing: tuple[str, ...]
     source: Source
+    name: str = ""
+    """As its program calls it; empty = by its file."""
 
 
 def find_gguf(folder: Path, depth: int = _DEPTH, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:
@@ -83,25 +87,31 @@ def _snapshots(repo_dir: Path) -> list[Path]:
     return sorted(found, key=lambda p: (p.name != main, -p.stat().st_mtime))
 
 
-def group(paths: Iterable[Path], source: Source, taken: Iterable[str] = ()) -> list[LocalModel]:
-    """Files as models, the parts of a split one together; ids are slugs of the names, unlike those ``taken``."""
+def group(named: Iterable[tuple[Path, str]], source: Source, taken: Iterable[str] = ()) -> list[LocalModel]:
+    """Files with their names as models, the parts of a split one together; ids are slugs, unlike those ``taken``."""
     used = set(taken)
     models: dict[tuple[Path, ...], LocalModel] = {}
-    for path in paths:
+    for path, name in named:
         parts = tuple(split_parts(path))
         if parts not in models:
-            models[parts] = _local(_free_id(slug(path), used), parts, source)
+            own = "" if name == path.stem else name
+            models[parts] = _local(free_id(slug_of(own) if own else slug(path), used), parts, source, own)
     return list(models.values())
 
 
 def slug(path: Path) -> str:
     """An id made from a file name; letters of every script stay."""
     split = split_name(path.name)
-    stem = split[0] if split else path.stem
-    return re.sub(r"[^\w.-]+", "-", stem.lower()).strip("-.") or "model"
+    return slug_of(split[0] if split else path.stem)
 
 
-def _free_id(wanted: str, used: set[str]) -> str:
+def slug_of(name: str) -> str:
+    """The same from a name that is no file's."""
+    return re.sub(r"[^\w.-]+", "-", name.lower()).strip("-.") or "model"
+
+
+def free_id(wanted: str, used: set[str]) -> str:
+    """``wanted``, or with a number behind it where that is ``used``; it is used from now on."""
     candidate, number = wanted, 1
     while candidate in used:
         number += 1
@@ -110,20 +120,25 @@ def _free_id(wanted: str, used: set[str]) -> str:
     return candidate
 
 
-def _local(model_id: str, parts: tuple[Path, ...], source: Source) -> LocalModel:
+def _local(model_id: str, parts: tuple[Path, ...], source: Source, name: str = "") -> LocalModel:
     missing = tuple(p.name for p in parts if not p.is_file())
-    return LocalModel(model_id, parts, missing, source)
+    return LocalModel(model_id, parts, missing, source, name)
 
 
 class OwnFiles:
-    """The files that a person added, in ``library.json``: id -> path of the first part."""
+    """What a person added, in ``library.json``: files (id -> path of the first part), and folders to look into."""
 
     def __init__(self) -> None:
         self._path = data_path() / "library.json"
 
     def models(self) -> list[LocalModel]:
-        """Every added model, also one whose file has gone since."""
+        """Every added file, also one that has gone since."""
         return [_local(i, tuple(split_parts(Path(p))), "own") for i, p in sorted(self._files().items())]
+
+    def folders(self) -> list[Path]:
+        """Every added folder, also one that has gone since."""
+        folders = read_json(self._path).get("folders", [])
+        return [Path(each) for each in folders if isinstance(each, str)] if isinstance(folders, list) else []
 
     def add(self, path: Path, taken: Iterable[str] = ()) -> LocalModel:
         """Remember ``path`` (any part of a split model); adding it again gives the same id.
@@ -138,23 +153,44 @@ class OwnFiles:
         for model_id, known in files.items():
             if Path(known) == parts[0]:
                 return _local(model_id, parts, "own")
-        model_id = _free_id(slug(path), {*files, *taken})
-        set_aside_if_damaged(self._path)
-        write_json(self._path, {"version": 1, "files": files | {model_id: str(parts[0])}})
+        model_id = free_id(slug(path), {*files, *taken})
+        self._write(files=files | {model_id: str(parts[0])})
         return _local(model_id, parts, "own")
+
+    def add_folder(self, folder: Path) -> Path:
+        """Look into this folder too, from now on; gives it back as an absolute path.
+
+        Raises:
+            EngineError: ``FILE_MISSING`` when it is no folder, ``NOT_WRITABLE``.
+        """
+        folder = folder.expanduser().absolute()
+        if not folder.is_dir():
+            raise EngineError(ErrorCode.FILE_MISSING, f"{folder} is not a folder; choose one.", {"path": str(folder)})
+        if folder not in (folders := self.folders()):
+            self._write(folders=[str(each) for each in (*folders, folder)])
+        return folder
 
     def remove(self, model_id: str) -> bool:
         """Forget a file; the file itself stays. False when it was not there."""
         files = self._files()
         if files.pop(model_id, None) is None:
             return False
-        write_json(self._path, {"version": 1, "files": files})
+        self._write(files=files)
         return True
+
+    def remove_folder(self, folder: Path) -> None:
+        """Forget a folder; what lies in it stays."""
+        self._write(folders=[str(each) for each in self.folders() if each != folder])
 
     def _files(self) -> dict[str, str]:
         files = read_json(self._path).get("files", {})
         pairs = files.items() if isinstance(files, dict) else ()
         return {k: v for k, v in pairs if isinstance(k, str) and isinstance(v, str)}
+
+    def _write(self, **changed: Any) -> None:
+        set_aside_if_damaged(self._path)
+        kept = {"files": self._files(), "folders": [str(each) for each in self.folders()]}
+        write_json(self._path, {"version": 1} | kept | changed)
 
 
 def facts_of(model: LocalModel) -> GgufFacts:
@@ -185,20 +221,24 @@ class FactsIndex:
 
     def facts(self, model: LocalModel) -> GgufFacts:
         """As :func:`facts_of`, from the index where no part has changed."""
-        try:
-            stamp = [[s.st_size, s.st_mtime_ns] for s in (p.stat() for p in model.files)]
-        except OSError:
+        if (stamp := _stamp(model)) is None:
             return facts_of(model)
-        key = str(model.files[0])
-        entry = self._entries.get(key)
-        if isinstance(entry, dict) and entry.get("stamp") == stamp:
-            facts = _thaw(entry.get("facts"), model.files)
-            if facts is not None:
-                return facts
+        if (known := self._known(model, stamp)) is not None:
+            return known
         facts = facts_of(model)
-        self._entries[key] = {"stamp": stamp, "facts": _freeze(facts)}
+        self._entries[str(model.files[0])] = {"stamp": stamp, "facts": _freeze(facts)}
         self._changed = True
         return facts
+
+    def knows(self, model: LocalModel) -> bool:
+        """Whether its facts are in the index."""
+        return (stamp := _stamp(model)) is not None and self._known(model, stamp) is not None
+
+    def _known(self, model: LocalModel, stamp: list[list[int]]) -> GgufFacts | None:
+        entry = self._entries.get(str(model.files[0]))
+        if isinstance(entry, dict) and entry.get("stamp") == stamp:
+            return _thaw(entry.get("facts"), model.files)
+        return None
 
     def save(self) -> None:
         """Write what is new; files that have gone are dropped. On a full disk the files are read again next time."""
@@ -207,6 +247,13 @@ class FactsIndex:
             with contextlib.suppress(EngineError):
                 write_json(self._path, {"format": _FACTS_FORMAT, "entries": self._entries})
             self._changed = False
+
+
+def _stamp(model: LocalModel) -> list[list[int]] | None:
+    try:
+        return [[s.st_size, s.st_mtime_ns] for s in (p.stat() for p in model.files)]
+    except OSError:
+        return None
 
 
 def _freeze(facts: GgufFacts) -> dict[str, Any]:

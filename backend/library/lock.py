@@ -26,6 +26,7 @@ class FolderLock:
     def take(self) -> bool:
         """Try to take it; False = another one holds it. Where there can be no lock, nobody is kept out."""
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             file = self._path.open("ab")
         except OSError as error:
             log.warning("%s cannot be opened: %s", self._path, error)

@@ -108,16 +108,26 @@ def context(used: int, size: int | None) -> str:
 
 
 def gigabytes(n: int) -> str:
-    """Decimal gigabytes, as disks and hubs count."""
-    return f"{n / 1e9:.1f} GB"
+    """Decimal gigabytes, as disks and hubs count; megabytes where that would say nothing."""
+    return f"{n / 1e9:.1f} GB" if n >= 50_000_000 or not n else f"{max(1, round(n / 1e6))} MB"
 
 
 def progress(name: str, done: int, total: int, speed: float) -> str:
-    """``Qwen3 0.6B: 0.1 of 0.4 GB, 20.0 MB/s``; without figures while the size is not known."""
+    """``Qwen3 0.6B: 0.1 GB of 0.4 GB, 20.0 MB/s, 15 s left``; without figures while the size is not known."""
     if not total:
         return f"{name}…"
-    rate = f", {speed / 1e6:.1f} MB/s" if speed > 0 else ""
+    rate = f", {speed / 1e6:.1f} MB/s, {duration((total - done) / speed)} left" if speed > 0 else ""
     return f"{name}: {gigabytes(done)} of {gigabytes(total)}{rate}"
+
+
+def duration(seconds: float) -> str:
+    """``45 s``, ``3 min``, ``1 h 20 min``: no more exact than it can be known."""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 6000 else "days"
 
 
 def memory(used: int, total: int) -> str:

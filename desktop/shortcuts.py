@@ -47,6 +47,7 @@ SHORTCUTS = (
     Shortcut("benchmark", "Ctrl+Shift+B", "Measure this pair", "Speculation"),
     Shortcut("panel", "F9", "Show or hide the speculation panel", "Speculation"),
     Shortcut("sidebar", "F8", "Show or hide the chats", "Window"),
+    Shortcut("models", "Ctrl+Shift+L", "Models", "Window"),
     Shortcut("zoom_in", _S.ZoomIn, "Zoom in", "Window", ("Ctrl+=",)),
     Shortcut("zoom_out", _S.ZoomOut, "Zoom out", "Window"),
     Shortcut("zoom_reset", "Ctrl+0", "Zoom back to 100 %", "Window"),

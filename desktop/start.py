@@ -103,13 +103,13 @@ class Desktop:
 
     def close(self) -> None:
         """Stop what runs, write what is left, end the worker."""
-        self.shelf.cancel_download()
         self.bridge.close()
         self.conversation.finish()
         self.window.exchange.close()
         self.window.benchmarking.close()
         self.window.attachments.close()
         self.window.sidebar.finder.close()
+        self.window.models.managing.close()
         self.shelf.close()
         self.settings.change(clean_exit=True)
         self.store.close()

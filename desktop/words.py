@@ -72,7 +72,7 @@ _TITLES: dict[ErrorCode, tuple[str, tuple[Action, ...]]] = {
     _E.TRUNCATE_FAILED: ("The engine lost its place in the conversation", ("restart", "log")),
     _E.NO_NETWORK: ("The network cannot be reached", ("retry",)),
     _E.DOWNLOAD_FAILED: ("The download failed", ("retry", "log")),
-    _E.GATED: ("This model's licence must be accepted first", ()),
+    _E.GATED: ("This model's licence must be accepted first", ("models", "retry")),
     _E.DISK_FULL: ("The disk is full", ("retry",)),
     _E.NOT_WRITABLE: ("A folder cannot be written", ("log",)),
     _E.CATALOGUE_INVALID: ("Your model catalogue has a mistake", ("log",)),
@@ -106,6 +106,11 @@ DAMAGED = Notice(
     mild=True,
 )
 KEPT = " What was written so far is kept."
+
+
+def title_of(error: EngineError) -> str:
+    """What happened, in a few words."""
+    return _TITLES[error.code][0]
 
 
 def notice(

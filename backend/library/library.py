@@ -20,6 +20,7 @@ from backend.library.elsewhere import elsewhere, models_in
 from backend.library.found import with_found
 from backend.library.gguf import GgufFacts, split_parts
 from backend.library.local import FactsIndex, LocalModel, OwnFiles, Source, find_gguf, free_id, group, hub_cache_files
+from backend.library.missing import check_sizes, files_missing
 from backend.library.paths import models_dir
 from backend.library.places import fetched, hub_cache_dir, place, placed_file
 from backend.protocol import MODELS_VARIABLE
@@ -34,7 +35,7 @@ class LibraryModel:
     """One model, installed or not.
 
     Sizes in bytes; None where unknown. ``fetched`` is what is here of a download that was stopped; ``problem`` says why
-    the model cannot be used.
+    the model cannot be used. ``where`` is whose folder the files lie in: the catalogue's are Tandem's own downloads.
     """
 
     id: str
@@ -50,6 +51,7 @@ class LibraryModel:
     fetched: int = 0
     facts: GgufFacts | None = None
     problem: EngineError | None = None
+    where: Source = "catalogue"
 
     @property
     def state(self) -> Literal["installed", "incomplete", "available", "broken"]:
@@ -90,10 +92,15 @@ class Library:
         index = FactsIndex()
         found = [m for m in self._entries() if test_only or not (m.entry and m.entry.test_only)]
         if not unread:
-            found = [m for m in found if m.source not in FOREIGN or index.knows(m.as_local())]
+            found = [m for m in found if not _never_read(m, index)]
         models = [self._with_facts(m, index) for m in found]
         index.save()
         return models
+
+    def unread(self) -> bool:
+        """Whether other programs have files that were never read."""
+        index = FactsIndex()
+        return any(_never_read(m, index) for m in self._entries())
 
     def find(self, model_id: str) -> LibraryModel:
         """The model of that id, with facts.
@@ -115,8 +122,8 @@ class Library:
         """
         model = self._find(model_id)
         if model.missing:
-            raise _missing(model)
-        _check_sizes(model)
+            raise files_missing(model.id, model.source, model.files, model.missing)
+        check_sizes(model.id, model.files, model.variant)
         return model.files[0]
 
     def starter(self) -> Starter:
@@ -190,13 +197,21 @@ class Library:
 
     def _with_facts(self, model: LibraryModel, index: FactsIndex) -> LibraryModel:
         if model.missing:
-            return model if model.source == "catalogue" else replace(model, problem=_missing(model))
+            return (
+                model
+                if model.source == "catalogue"
+                else replace(model, problem=files_missing(model.id, model.source, model.files, model.missing))
+            )
         try:
-            _check_sizes(model)
+            check_sizes(model.id, model.files, model.variant)
             facts = index.facts(model.as_local())
         except EngineError as error:
             return replace(model, problem=error)
         return replace(model, facts=facts, quant=model.quant or facts.quant)
+
+
+def _never_read(model: LibraryModel, index: FactsIndex) -> bool:
+    return model.source in FOREIGN and not model.missing and not index.knows(model.as_local())
 
 
 def _given_files() -> dict[str, Path]:
@@ -228,6 +243,7 @@ def _plain(local: LocalModel) -> LibraryModel:
         missing=local.missing,
         size=_size(local.files),
         quant="",
+        where=local.source,
     )
 
 
@@ -236,14 +252,19 @@ class _Looking:
 
     def __init__(self, hub: Iterable[tuple[str, str, Path]], foreign: Iterable[LocalModel]) -> None:
         self._hub = {(repo, name): path for repo, name, path in hub}
-        files = [path for model in foreign for path in model.files if path.is_file()]
-        self._named = {(path.name.lower(), path.stat().st_size): path for path in reversed(files)}
+        files = [(path, model.source) for model in foreign for path in model.files if path.is_file()]
+        self._named = {(path.name.lower(), path.stat().st_size): path for path, _ in reversed(files)}
+        self._sources: dict[Path, Source] = dict(files) | dict.fromkeys(self._hub.values(), "hub_cache")
 
     def file(self, entry: CatalogueModel, file: ModelFile) -> Path:
         """The file; its place where it is nowhere."""
         elsewhere = self._named.get((Path(file.name).name.lower(), file.size or -1))
         found = placed_file(entry, file) or self._hub.get((entry.repo or "", file.name)) or elsewhere
         return found or place(entry, file)
+
+    def source(self, path: Path) -> Source:
+        """Whose folder the file lies in."""
+        return self._sources.get(path, "catalogue")
 
 
 def _catalogue_model(entry: CatalogueModel, variant: Variant, look: _Looking) -> LibraryModel:
@@ -261,38 +282,10 @@ def _catalogue_model(entry: CatalogueModel, variant: Variant, look: _Looking) ->
         entry=entry,
         variant=variant,
         fetched=fetched(entry, variant) if missing else 0,
+        where=look.source(files[0]),
     )
 
 
 def _size(files: tuple[Path, ...]) -> int | None:
     present = [p for p in files if p.is_file()]
     return sum(p.stat().st_size for p in present) if present else None
-
-
-def _check_sizes(model: LibraryModel) -> None:
-    """Compare with the published sizes; quick, and it catches a download that another program broke off."""
-    for path, published in zip(model.files, model.variant.files if model.variant else (), strict=False):
-        size = path.stat().st_size
-        if published.size is not None and size != published.size:
-            short = size < published.size
-            raise EngineError(
-                ErrorCode.FILE_TRUNCATED if short else ErrorCode.FILE_DAMAGED,
-                f"The model file {path.name} has {size:,} bytes instead of {published.size:,}; "
-                f"delete it and run 'tandem models get {model.id}'.",
-                {"path": str(path), "size": size, "expected": published.size},
-            )
-
-
-def _missing(model: LibraryModel) -> EngineError:
-    names = ", ".join(model.missing)
-    if model.source == "catalogue":
-        what, todo = "is not downloaded yet", f"run 'tandem models get {model.id}'"
-    elif len(model.files) > 1:
-        what, todo = f"lacks {names}", "put the missing parts beside the others"
-    else:
-        what, todo = f"has lost its file {model.files[0]}", "put it back or add the model again"
-    return EngineError(
-        ErrorCode.FILE_MISSING,
-        f"The model {model.id} {what}; {todo}.",
-        {"model": model.id, "missing": list(model.missing), "folder": str(model.files[0].parent)},
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.figures import gigabytes
@@ -10,7 +10,16 @@ from desktop.settings import AUTOMATIC, LOOKUP, NONE
 from desktop.widgets.picker import Row
 
 ADD_FILE = "\x00add"
+MANAGE = "\x00models"
 TRY_DRAFTS = "\x00try"
+PROGRAMS = {
+    "lm_studio": "LM Studio",
+    "jan": "Jan",
+    "gpt4all": "GPT4All",
+    "ollama": "Ollama",
+    "hub_cache": "the hub's cache",
+}
+"""Whose folders are only read."""
 DOWNLOAD = "\x00get:"
 """Prefix of the value of a model that is not downloaded yet."""
 
@@ -32,7 +41,8 @@ def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = Non
     for m in models:
         size = gigabytes(m.size) if m.size else ""
         if m.state == "installed":
-            ready.append(Row(label(m), m.id, size))
+            if m.facts is None or m.facts.kind == "model":
+                ready.append(Row(label(m), m.id, " · ".join(p for p in (size, PROGRAMS.get(m.where, "")) if p)))
         elif m.state == "available":
             if m.entry is not None and "target" in m.entry.roles:
                 licence = m.entry.licence.name if m.entry.licence is not None else ""
@@ -44,18 +54,33 @@ def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = Non
     rows = [Row("On this machine"), *ready] if ready else []
     rows += [Row("From disk"), Row("Add a model file…", ADD_FILE, "A GGUF file on this machine")]
     rows += [Row("Cannot be used"), *broken] if broken else []
-    return rows + ([Row("To download"), *offered] if offered else [])
+    rows += [Row("To download"), *offered] if offered else []
+    return [
+        *rows,
+        Row("All models"),
+        Row("Models…", MANAGE, "Search, downloads, other programs' models, space on the disk"),
+    ]
 
 
-def draft_rows(choices: Iterable[Any], target: str | None) -> list[Row]:
-    """What fits first, the choices without a draft model, then what does not fit with the reason."""
+def draft_rows(
+    choices: Iterable[Any], target: str | None, speedup: Callable[[str, str], float | None] = lambda *_: None
+) -> list[Row]:
+    """What fits first, the choices without a draft model, then what does not fit with the reason.
+
+    Args:
+        choices: of the library.
+        target: its id.
+        speedup: what a pair has shown here, by the ids of target and draft.
+    """
     fits, offered, unfit = [], [], []
     for c in choices:
         if c.model.id == target:
             continue
         pair = f"{gigabytes(c.pair_bytes)} with the target" if c.pair_bytes else ""
         if c.fits and c.model.installed:
-            fits.append(Row(label(c.model), c.model.id, c.warning or pair))
+            ratio = speedup(target or "", c.model.id)
+            shown = f"{ratio:.2f}× measured here" if ratio else ""
+            fits.append(Row(label(c.model), c.model.id, c.warning or " · ".join(p for p in (pair, shown) if p)))
         elif c.fits:
             size = gigabytes(c.model.size) if c.model.size else ""
             offered.append(Row(label(c.model), DOWNLOAD + c.model.id, " · ".join(p for p in ("Download", size) if p)))

@@ -24,33 +24,35 @@ def forecasts(models: Iterable[Any], state: State) -> dict[str, str]:
         state: the engine's; what a pass of its model costs tells how fast this machine reads weights.
     """
     known = {m.id: m for m in models}
-    here = _machine(state)
+    machine_here = here(state)
     out = {}
     for model in known.values():
         if model.state == "available" and model.entry is not None and (needs := of_published(model)) is not None:
             draft = next((known[d] for d in model.entry.drafts if d in known), None)
-            out[model.id] = _said(needs, of_published(draft) if draft is not None else None, here)
+            out[model.id] = _said(needs, of_published(draft) if draft is not None else None, machine_here)
     return out
 
 
-def _said(target: Needs, draft: Needs | None, here: Machine) -> str:
-    found = plans(request_for(LoadOptions(), target, draft), here)
+def _said(target: Needs, draft: Needs | None, machine_here: Machine) -> str:
+    found = plans(request_for(LoadOptions(), target, draft), machine_here)
     alone = next((p for p in found if p.where == "none"), None)
     if alone is None:
         return "too large for this machine"
     if alone.streamed:
-        return f"larger than the free memory, ≈ {_rate(alone.plain_ms)} here"
-    best = _rate(found[0].ms)
-    drafted = f", {best} with its draft" if best != _rate(alone.ms) and not found[0].streamed else ""
-    return f"≈ {_rate(alone.ms)}{drafted} here"
+        return f"larger than the free memory, ≈ {rate_text(alone.plain_ms)} here"
+    best = rate_text(found[0].ms)
+    drafted = f", {best} with its draft" if best != rate_text(alone.ms) and not found[0].streamed else ""
+    return f"≈ {rate_text(alone.ms)}{drafted} here"
 
 
-def _rate(ms: float) -> str:
+def rate_text(ms: float) -> str:
+    """Of a token's time: ``5 tok/s``, ``0.4 tok/s``."""
     rate = 1e3 / ms
     return f"{rate:.0f} tok/s" if rate >= 3 else f"{rate:.1f} tok/s"
 
 
-def _machine(state: State) -> Machine:
+def here(state: State) -> Machine:
+    """This machine, as far as the engine's state tells of it; what the engine holds counts as free."""
     free = cards(state.devices)
     rate = None
     loaded = state.target

@@ -1,9 +1,8 @@
-"""The library for the window: what is installed, what fits, downloads. Disk and network work runs off the UI thread."""
+"""The library for the window: what there is, what fits, what is added and removed. The disk is read off its thread."""
 
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError, ErrorCode
+from desktop.models.fetching import Fetching
 
 log = logging.getLogger(__name__)
 
@@ -25,51 +25,57 @@ class Shelf(QObject):
     """target id, list[DraftChoice]"""
     drafts_failed = Signal(str, object)
     added = Signal(object)
-    progress = Signal(str, object)
-    """name of the model, (bytes done, bytes in all, bytes per second)"""
-    downloaded = Signal(object)
-    """list of ids, all installed now"""
-    download_failed = Signal(object)
+    removed = Signal(str, int)
+    """name of the model, bytes that are free now"""
     failed = Signal(object)
-    """What else went wrong: a model file that was added, the catalogue."""
-    said = Signal(str)
+    """What went wrong: a model file that was added, one that was to be removed, the catalogue."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.models: list[Any] = []
         self.starter: Any = None
+        self.folders: list[Path] = []
+        """Those that a person has added."""
+        self.fetching = Fetching(self)
+        self.fetching.ended.connect(self.refresh)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="library")
-        self._loader = ThreadPoolExecutor(1, thread_name_prefix="download")
-        self._flag = threading.Event()
         self._pairing: Any = None
+        self._closed = False
         self.changed.connect(self._keep)
 
     def close(self) -> None:
-        """Stop downloads and wait for the threads."""
-        self._flag.set()
-        for pool in (self._reader, self._loader):
-            pool.shutdown(wait=True, cancel_futures=True)
+        """Pause downloads and wait for the threads."""
+        self._closed = True
+        self.fetching.close()
+        self._reader.shutdown(wait=True, cancel_futures=True)
 
     def refresh(self) -> None:
         """Look at the disk anew."""
-        self._run(self._reader, self._list)
+        self._run(self._list)
 
     def ask_drafts(self, target: str) -> None:
         """Which models fit ``target``; answered by ``drafts``."""
-        self._run(self._reader, lambda: self._find_drafts(target), lambda e: self.drafts_failed.emit(target, e))
+        self._run(lambda: self._find_drafts(target), lambda e: self.drafts_failed.emit(target, e))
 
     def add(self, path: Path) -> None:
         """Add a model file from disk."""
-        self._run(self._reader, lambda: self._add(path))
+        self._run(lambda: self._add(path))
 
-    def download(self, ids: list[str]) -> None:
-        """Get models, one after the other."""
-        self._flag = flag = threading.Event()
-        self._run(self._loader, lambda: self._download(ids, flag), self.download_failed.emit)
+    def add_folder(self, folder: Path) -> None:
+        """Look for models in a folder too."""
+        self._run(lambda: self._change_folders(lambda own: own.add_folder(folder)))
 
-    def cancel_download(self) -> None:
-        """Stop; nothing half-written is kept."""
-        self._flag.set()
+    def remove_folder(self, folder: Path) -> None:
+        """Forget a folder; what lies in it stays."""
+        self._run(lambda: self._change_folders(lambda own: own.remove_folder(folder)))
+
+    def forget(self, model: Any) -> None:
+        """Forget an added file; the file stays."""
+        self._run(lambda: self._change_folders(lambda own: own.remove(model.id)))
+
+    def delete(self, model: Any) -> None:
+        """Delete what Tandem has downloaded of a model; told by ``removed``."""
+        self._run(lambda: self._delete(model))
 
     def named(self, model_id: str | None) -> Any:
         """The model of that id, if it is known."""
@@ -78,19 +84,16 @@ class Shelf(QObject):
     def _keep(self, models: list[Any]) -> None:
         self.models = models
 
-    def _publish(self, library: Any) -> None:
-        models = library.models()
-        self.starter = library.catalogue.starter
+    def _publish(self, library: Any, *, unread: bool = False) -> None:
+        from backend.library.local import OwnFiles
+
+        models = library.models(unread=unread)
+        self.starter, self.folders = library.catalogue.starter, OwnFiles().folders()
         self.changed.emit(models)
 
-    # -- worker threads -------------------------------------------------------------------------------------------
+    # -- the reader's thread --------------------------------------------------------------------------------------
 
-    def _run(
-        self,
-        pool: ThreadPoolExecutor,
-        task: Callable[[], None],
-        fail: Callable[[EngineError], None] | None = None,
-    ) -> None:
+    def _run(self, task: Callable[[], None], fail: Callable[[EngineError], None] | None = None) -> None:
         tell = fail or self.failed.emit
 
         def guarded() -> None:
@@ -102,15 +105,19 @@ class Shelf(QObject):
                 log.exception("library")
                 tell(EngineError(ErrorCode.BUG, f"The library failed: {error!r}."))
 
-        pool.submit(guarded)
+        if not self._closed:
+            self._reader.submit(guarded)
 
     def _list(self) -> None:
+        """At once what is known; then also files of other programs that were never read."""
         from backend.library.library import Library
 
         library = Library()
         if library.problem is not None:
             self.failed.emit(library.problem)
         self._publish(library)
+        if library.unread() and not self._closed:
+            self._publish(library, unread=True)
 
     def _find_drafts(self, target: str) -> None:
         from backend.library.library import Library
@@ -119,7 +126,7 @@ class Shelf(QObject):
         if self._pairing is None:
             self._pairing = Pairing()
         library = Library()
-        models = library.models()
+        models = library.models(unread=False)
         chosen = next((m for m in models if m.id == target), None) or library.find(target)
         self.drafts.emit(target, self._pairing.drafts_for(chosen, models))
 
@@ -131,26 +138,18 @@ class Shelf(QObject):
         self._publish(library)
         self.added.emit(model)
 
-    def _download(self, ids: list[str], flag: threading.Event) -> None:
-        from backend.library.hub import download
+    def _change_folders(self, change: Callable[[Any], object]) -> None:
+        from backend.library.local import OwnFiles
+
+        change(OwnFiles())
+        self._list()
+
+    def _delete(self, model: Any) -> None:
         from backend.library.library import Library
+        from backend.library.removing import delete
 
-        library = Library()
         try:
-            for model_id in ids:
-                self._get(library, download, model_id, flag)
-        finally:  # the first of a pair may be here although the second is not
-            self._publish(library)
-        self.downloaded.emit(ids)
-
-    def _get(self, library: Any, download: Callable[..., Any], model_id: str, flag: threading.Event) -> None:
-        found = library.catalogue.find(model_id)
-        if found is None:
-            library.resolve(model_id)
-            return
-        entry, variant = found
-
-        def tell(done: int, total: int, speed: float) -> None:
-            self.progress.emit(entry.name, (done, total, speed))
-
-        download(entry, variant, tell, flag, self.said.emit)
+            freed = delete(model)
+        finally:
+            self._publish(Library())
+        self.removed.emit(model.name, freed)

@@ -117,6 +117,8 @@ QHeaderView::section { border-bottom: 1px solid $line; padding: $u1 $u3; }
 #notice { background: $bad_page; border: 1px solid $bad; border-radius: $r; }
 #notice[mild="true"] { background: $hover; border: 1px solid $line; }
 #notice QLabel#title { font-weight: 600; }
+#rows { background: $page; color: $ink; border: 1px solid $line; border-radius: $r; outline: none; }
+#rows:focus { border: 1px solid $accent; }
 #page { background: $page; border: none; }
 #column { background: $page; }
 #author { font-weight: 600; }

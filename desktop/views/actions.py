@@ -55,6 +55,7 @@ class Actions(QObject):
             "origins": window.origins.toggle,
             "speculation": window.top.switch.toggle,
             "chat_settings": window.edit_chat_settings,
+            "models": lambda: window.models.manage(),  # made later
             "sidebar": window.toggle_sidebar,
             "panel": window.toggle_panel,
             "benchmark": window.benchmarking.open,
@@ -83,6 +84,7 @@ class Actions(QObject):
     def _menu(self) -> QMenu:
         window = self._window
         menu = QMenu(window)
+        menu.addAction(self.by_id["models"])
         menu.addAction(self.by_id["chat_settings"])
         menu.addAction(self.by_id["origins"])
         menu.addAction(self.by_id["panel"])

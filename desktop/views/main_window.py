@@ -77,7 +77,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.store, self.engine, self.shelf, self.sampling = store, engine, shelf, sampling
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
-        self.logs, self._bridge = logs, bridge
+        self.logs, self.bridge = logs, bridge
         self.panel: QWidget | None = None
         self._leaving: Notice | None = None
         self._build()
@@ -236,7 +236,7 @@ class MainWindow(QMainWindow):
         if self.panel is None:
             from desktop.views.panel import Panel
 
-            self.panel = Panel(self._bridge, self.engine, self.conversation)
+            self.panel = Panel(self.bridge, self.engine, self.conversation)
             self.panel.measure.clicked.connect(self.benchmarking.open)
             self.panel.hide()
             self._split.addWidget(self.panel)
@@ -254,7 +254,7 @@ class MainWindow(QMainWindow):
             "log": self.open_logs,
             "settings": lambda: self.edit_settings(ENGINE),
             "new_chat": self.new_chat,
-            "models": self.top.target.showPopup,
+            "models": self.models.manage,
         }
         self.page.composer.setFocus()  # the notice is gone, and its button with it
         acts[action]()

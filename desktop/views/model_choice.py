@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
+from backend.library.paths import data_path
 from backend.protocol import State
-from desktop.models.choices import ADD_FILE, DOWNLOAD, TRY_DRAFTS, draft_rows, in_use, target_rows
+from desktop.models.choices import ADD_FILE, DOWNLOAD, MANAGE, TRY_DRAFTS, draft_rows, in_use, target_rows
 from desktop.models.forecast import forecasts
+from desktop.models.measured import Measured
 from desktop.settings import AUTOMATIC, NONE
+from desktop.views.managing import Managing
 
 if TYPE_CHECKING:
     from desktop.views.main_window import MainWindow
@@ -31,13 +34,24 @@ class ModelChoice(QObject):
         self._engine.changed.connect(self._show_state)
         self._engine.drafts_changed.connect(self._show_drafts)
         self._shelf.changed.connect(self._show_models)
-        self._shelf.added.connect(lambda model: self._engine.choose_target(model.id))
+        self._adding = False
+        """Whether a file is being added from here, to be loaded."""
+        self._shelf.added.connect(self._added)
+        measured = Measured(data_path() / "measured.json", window.bridge, window.engine)
+        measured.changed.connect(lambda: self._show_drafts(self._engine.drafts))
+        self.managing = Managing(window, measured)
+        self._measured = measured
+        window.downloads.opened.connect(self.managing.open)
         self._show_state()
 
     def choose_target(self, value: str) -> None:
         """A row of the target's list: a model that is here, one to be fetched, or a file to be added."""
         if value == ADD_FILE:
             self.add_file()
+        elif value == MANAGE:
+            self.manage()
+            self._top.target.set_value(self._engine.target or "")
+            return
         elif value.startswith(DOWNLOAD):
             self._window.downloads.get([value.removeprefix(DOWNLOAD)])
         else:
@@ -48,7 +62,7 @@ class ModelChoice(QObject):
     def choose_draft(self, value: str) -> None:
         """A row of the draft's list."""
         if value.startswith(DOWNLOAD):
-            self._window.downloads.get([value.removeprefix(DOWNLOAD)], draft=True)
+            self._window.downloads.get([value.removeprefix(DOWNLOAD)], use="draft")
         elif value == TRY_DRAFTS:
             self._window.trying.open()
         else:
@@ -60,7 +74,17 @@ class ModelChoice(QObject):
         kinds = "Model files (*.gguf);;All files (*)"
         name, _ = QFileDialog.getOpenFileName(self._window, "Add a model file", "", kinds)
         if name:
+            self._adding = True
             self._shelf.add(Path(name))
+
+    def manage(self, model_id: str = "") -> None:
+        """The models window."""
+        self.managing.open(model_id)
+
+    def _added(self, model: Any) -> None:
+        if self._adding:
+            self._adding = False
+            self._engine.choose_target(model.id)
 
     def _show_models(self, models: list[Any]) -> None:
         self._list_targets(models)
@@ -72,7 +96,9 @@ class ModelChoice(QObject):
         self._top.target.set_rows(target_rows(models, speeds), self._engine.target or "")
 
     def _show_drafts(self, choices: list[Any]) -> None:
-        self._top.draft.set_rows(draft_rows(choices, self._engine.drafts_of), self._settings.now.draft)
+        self._top.draft.set_rows(
+            draft_rows(choices, self._engine.drafts_of, self._measured.speedup), self._settings.now.draft
+        )
 
     def _show_state(self) -> None:
         engine, now = self._engine, self._settings.now

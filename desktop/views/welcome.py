@@ -50,7 +50,10 @@ class Welcome(QWidget):
 
     picked = Signal(str)
     download = Signal()
+    pause = Signal()
     cancel = Signal()
+    more = Signal()
+    """Another model than the starter is wanted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,14 +113,15 @@ class Welcome(QWidget):
         )
         self._show(downloading=False, offer=False)
 
-    def offer_starter(self, target: str, draft: str, size: int, licence: str) -> None:
-        """There is none: propose the pair."""
+    def offer_starter(self, target: str, draft: str, size: int, licence: str, fetched: int = 0) -> None:
+        """There is none: propose the pair, or to go on with what is here of it."""
         self._title.setText("A pair of models to start with")
         self._line.setText(
             f"{target} writes, {draft} drafts. Together {gigabytes(size)} to download and about as much memory"
             f"{', licence ' + licence if licence else ''}. They run on this machine only."
         )
-        self.start.setText(f"Download the pair ({gigabytes(size)})")
+        left = f"{gigabytes(max(0, size - fetched))} left" if fetched else gigabytes(size)
+        self.start.setText(f"{'Go on with the download' if fetched else 'Download the pair'} ({left})")
         self._show(downloading=False, offer=True)
 
     def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
@@ -137,12 +141,20 @@ class Welcome(QWidget):
         self._progress = QLabel()
         self._progress.setObjectName("subtle")
         self._progress.setTextFormat(Qt.TextFormat.PlainText)
+        self.others = QPushButton("Other models…")
+        self.others.clicked.connect(self.more)
+        self._hold = QPushButton("Pause")
+        self._hold.setAccessibleName("Pause download")
+        self._hold.clicked.connect(self.pause)
         self._stop = QPushButton("Cancel download")
         self._stop.clicked.connect(self.cancel)
         for widget in (self._bar, self._progress):
             self._column.addWidget(widget)
-        for button in (self.start, self._stop):
-            self._column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        row = QHBoxLayout()
+        for button in (self.start, self.others, self._hold, self._stop):
+            row.addWidget(button)
+        row.addStretch(1)
+        self._column.addLayout(row)
 
     def _card(self, example: Example) -> QPushButton:
         card = QPushButton()
@@ -167,6 +179,7 @@ class Welcome(QWidget):
     def _show(self, *, downloading: bool, offer: bool) -> None:
         for card in self.examples:
             card.setVisible(not downloading and not offer)
-        self.start.setVisible(offer)
-        for widget in (self._bar, self._progress, self._stop):
+        for button in (self.start, self.others):
+            button.setVisible(offer)
+        for widget in (self._bar, self._progress, self._hold, self._stop):
             widget.setVisible(downloading)

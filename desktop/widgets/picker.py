@@ -31,7 +31,7 @@ from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
 from desktop.widgets.tips import plain
 
-_VALUE, _DETAIL, _HEADING = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
+VALUE, _DETAIL, _HEADING = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 _Index = QModelIndex | QPersistentModelIndex
 _K = Qt.Key
 _OPENING = frozenset(
@@ -64,7 +64,7 @@ class Picker(QComboBox):
         self.setAccessibleName(name)
         self.setToolTip(name)
         self.setPlaceholderText(prompt)
-        self.setItemDelegate(_Delegate(self))
+        self.setItemDelegate(RowDelegate(self))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -88,7 +88,7 @@ class Picker(QComboBox):
         """Fill the list and mark ``value``."""
         if list(rows) != self._rows:
             self._rows = list(rows)
-            self.setModel(_model(rows))
+            self.setModel(row_model(rows))
         self.set_value(value)
 
     def set_value(self, value: str) -> None:
@@ -183,11 +183,12 @@ def choice(items: Iterable[tuple[str, object]], value: object) -> ChoiceBox:
     return box
 
 
-def _model(rows: Sequence[Row]) -> QStandardItemModel:
+def row_model(rows: Sequence[Row]) -> QStandardItemModel:
+    """Rows for a view with :class:`RowDelegate`; what stands for a row is at ``VALUE``."""
     model = QStandardItemModel(len(rows), 1)
     for number, row in enumerate(rows):
         item = QStandardItem(row.text)
-        item.setData(row.value, _VALUE)
+        item.setData(row.value, VALUE)
         item.setData(row.detail, _DETAIL)
         item.setData(not row.value, _HEADING)
         item.setToolTip(plain(row.detail))
@@ -200,7 +201,17 @@ def _model(rows: Sequence[Row]) -> QStandardItemModel:
     return model
 
 
-class _Delegate(QStyledItemDelegate):
+class RowDelegate(QStyledItemDelegate):
+    """Draws a row in two lines, and a heading in small bold ones.
+
+    Args:
+        chosen: the chosen row stays marked, and clearly where the keys go to it; else it is the one pointed at.
+    """
+
+    def __init__(self, parent: QWidget | None = None, *, chosen: bool = False) -> None:
+        super().__init__(parent)
+        self._chosen = chosen
+
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         metrics = option.fontMetrics
         lines = 2 if index.data(_DETAIL) else 1
@@ -215,7 +226,10 @@ class _Delegate(QStyledItemDelegate):
         state, rect = option.state, option.rect
         painter.save()
         if state & QStyle.StateFlag.State_Selected and state & QStyle.StateFlag.State_Enabled:
-            painter.fillRect(rect, tokens.hover)
+            strong = self._chosen and state & QStyle.StateFlag.State_Active
+            painter.fillRect(rect, tokens.pressed if strong else tokens.hover)
+            if self._chosen:
+                painter.fillRect(rect.adjusted(0, 0, 3 - rect.width(), 0), tokens.accent)
         inner = rect.adjusted(12, 5, -12, -5)
         font = QFont(option.font)
         heading = bool(index.data(_HEADING))

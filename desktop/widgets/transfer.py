@@ -1,9 +1,9 @@
-"""What is being downloaded, and how to stop it: a part of the status bar while a download runs."""
+"""What is being downloaded, and how to pause it: a part of the status bar while a download runs."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from desktop.figures import progress
 from desktop.theme.icons import IconButton
@@ -13,30 +13,35 @@ from desktop.widgets.tips import plain
 class Transfer(QWidget):
     """Hidden while nothing is downloaded."""
 
-    cancelled = Signal()
+    paused = Signal()
+    opened = Signal()
+    """More is wanted: the models window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._label = QLabel()
-        self._label.setAccessibleName("Download")
-        self._cancel = IconButton("close", "Cancel download")
-        self._cancel.clicked.connect(self.cancelled)
+        self._words = QToolButton()
+        self._words.setAutoRaise(True)
+        self._words.setAccessibleName("Download")
+        self._words.clicked.connect(self.opened)
+        self._pause = IconButton("pause", "Pause download")
+        self._pause.clicked.connect(self.paused)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        row.addWidget(self._label)
-        row.addWidget(self._cancel)
+        row.addWidget(self._words)
+        row.addWidget(self._pause)
         self.hide()
 
     @property
     def text(self) -> str:
         """What it says."""
-        return self._label.text()
+        return self._words.text()
 
     def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
         """Bytes done, bytes in all (0 = not known yet), bytes a second."""
-        self._label.setText(f"Downloading {100 * done / total:.0f} %" if total else "Downloading…")
+        self._words.setText(f"Downloading {100 * done / total:.0f} %" if total else "Downloading…")
         what = progress(name, done, total, speed)
-        self._label.setToolTip(plain(what))
-        self._label.setAccessibleDescription(what)
+        self._words.setToolTip(plain(what))
+        self._words.setAccessibleName(f"Download: {self._words.text()}")
+        self._words.setAccessibleDescription(what)
         self.show()

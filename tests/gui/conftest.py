@@ -13,6 +13,7 @@ from desktop.start import Desktop
 from tests.gui.person import MakeDesktop
 from tests.gui.scripted import LONG, ScriptedEngine
 from tests.tiny import tiny_llama
+from tests.unit.library.server import Hub, serving
 
 HERE = Path(__file__).parent
 
@@ -97,6 +98,32 @@ def real(qtbot: QtBot, tandem_home: Path, tiny_models: Path) -> Iterator[Callabl
     for desktop in started:
         desktop.window.close()
         desktop.close()
+
+
+OWN = """
+models:
+- {id: one, name: Model One, family: own, repo: org/one, drafts: [two],
+   licence: {name: MIT, link: "https://example.org/licence"},
+   variants: [{quant: F32, files: [{name: one.gguf, size: SIZE}]}]}
+- {id: two, name: Model Two, family: own, repo: org/two, roles: [draft],
+   variants: [{quant: F32, files: [{name: two.gguf, size: SIZE}]}]}
+"""
+
+
+@pytest.fixture
+def hub(tandem_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A model hub on this machine, with two small models that the catalogue knows; none is here yet."""
+    from backend.library import hub as module
+
+    monkeypatch.setenv("TANDEM_MODELS_DIR", str(tmp_path / "models"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(module, "PAUSE", 0.01)
+    content = tiny_llama(tmp_path / "content.gguf").read_bytes()
+    tandem_home.mkdir(exist_ok=True)
+    (tandem_home / "models.yaml").write_text(OWN.replace("SIZE", str(len(content))))
+    with serving(Hub(content)) as made:
+        monkeypatch.setenv("HF_ENDPOINT", made.url)
+        yield made
 
 
 @pytest.fixture

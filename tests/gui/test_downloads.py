@@ -1,4 +1,4 @@
-"""Downloads beside everything else that can go wrong or be chosen meanwhile."""
+"""Downloads beside everything else that can go wrong or be chosen meanwhile; the hub is a real server."""
 
 from __future__ import annotations
 
@@ -9,86 +9,124 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
-from backend.errors import EngineError, ErrorCode
+from backend.library.paths import models_dir
+from desktop.models.fetching import Fetching
 from desktop.start import Desktop
 from desktop.words import EMPTY
 from tests.gui.faults import buttons, try_again
 from tests.gui.person import MakeDesktop
 from tests.gui.scripted import ScriptedEngine
-
-
-class Fetch:
-    """Stands in for the network: what was asked for."""
-
-    def __init__(self, desktop: Desktop) -> None:
-        self.asked: list[list[str]] = []
-        self.shelf = desktop.shelf
-        desktop.shelf.download = self.asked.append  # type: ignore[method-assign]
-
-    def progress(self, done: int) -> None:
-        self.shelf.progress.emit("Qwen3 0.6B", (done, 400_000_000, 20e6))
+from tests.unit.library.server import Hub
 
 
 @pytest.fixture
-def desktop(make_desktop: MakeDesktop) -> Desktop:
+def desktop(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> Desktop:
     made = make_desktop(ScriptedEngine())
     made.shelf.ask_drafts = lambda target: made.shelf.drafts.emit(target, [])  # type: ignore[method-assign]
     made.engine.start(load=False)
+    made.shelf.refresh()
+    qtbot.waitUntil(lambda: made.shelf.named("one") is not None, timeout=20_000)
     return made
 
 
 @pytest.fixture
-def fetch(desktop: Desktop) -> Fetch:
-    made = Fetch(desktop)
-    desktop.window.downloads.get(["qwen3-0.6b"])
-    return made
+def fetching(hub: Hub, desktop: Desktop, qtbot: QtBot) -> Fetching:
+    """A download that has come to its half and goes no further."""
+    hub.stall_after = len(hub.content) // 2
+    desktop.window.downloads.get(["one"])
+    half_way(hub, desktop, qtbot)
+    return desktop.shelf.fetching
+
+
+def half_way(hub: Hub, desktop: Desktop, qtbot: QtBot) -> None:
+    half = models_dir() / "org" / "one" / "one.gguf.part"
+    there = lambda: half.is_file() and half.stat().st_size == len(hub.content) // 2  # noqa: E731
+    qtbot.waitUntil(lambda: there() and desktop.shelf.fetching.items["one"].done > 0, timeout=20_000)
+
+
+def over(desktop: Desktop, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not desktop.shelf.fetching.items, timeout=20_000)
+
+
+def button(within: object, name: str) -> QAbstractButton:
+    (found,) = [b for b in within.findChildren(QAbstractButton) if b.accessibleName() == name]  # type: ignore[attr-defined]
+    assert isinstance(found, QAbstractButton)
+    return found
 
 
 def test_a_bad_file_added_meanwhile_does_not_end_the_download(
-    desktop: Desktop, fetch: Fetch, qtbot: QtBot, tmp_path: Path
+    desktop: Desktop, fetching: Fetching, qtbot: QtBot, tmp_path: Path
 ) -> None:
     bad = tmp_path / "bad.gguf"
     bad.write_bytes(b"no model at all")
     desktop.shelf.add(bad)
     qtbot.waitUntil(lambda: "not a model file" in desktop.window.page.notice.text, timeout=20_000)
-    assert desktop.window.downloads.running
-    assert fetch.asked == [["qwen3-0.6b"]]
+    assert fetching.running is not None
 
 
-def test_a_second_download_is_refused_in_words(desktop: Desktop, fetch: Fetch) -> None:
-    desktop.window.models.choose_target("\x00get:other")
-    assert fetch.asked == [["qwen3-0.6b"]]
-    assert "Another download" in desktop.window.page.notice.text
+def test_a_second_download_waits_for_its_turn(hub: Hub, desktop: Desktop, fetching: Fetching, qtbot: QtBot) -> None:
+    desktop.window.models.choose_draft("\x00get:two")
+    assert [(f.id, f.state) for f in fetching.items.values()] == [("one", "running"), ("two", "waiting")]
+    hub.stall_after = None
+    fetching.cancel("one")
+    over(desktop, qtbot)
+    qtbot.waitUntil(lambda: desktop.shelf.named("two").state == "installed", timeout=20_000)
+    assert desktop.settings.now.draft == "two"
 
 
-def test_the_status_bar_shows_a_download_and_stops_it(desktop: Desktop, fetch: Fetch, qtbot: QtBot) -> None:
+def test_the_status_bar_shows_a_download_and_pauses_it(
+    hub: Hub, desktop: Desktop, fetching: Fetching, qtbot: QtBot, tmp_path: Path
+) -> None:
     window = desktop.window
     transfer = window.downloads.transfer
-    assert transfer.text == "Downloading…"
-    assert "0.0 GB" not in window.page.welcome._progress.text()
     window.page.notice.show_notice(EMPTY)
-    fetch.progress(100_000_000)
-    assert transfer.text == "Downloading 25 %"
     assert transfer.isVisible()
-    assert EMPTY.title in window.page.notice.text
-    (cancel,) = [b for b in transfer.findChildren(QAbstractButton) if b.accessibleName() == "Cancel download"]
-    qtbot.mouseClick(cancel, Qt.MouseButton.LeftButton)
-    assert desktop.shelf._flag.is_set()
-    desktop.shelf.download_failed.emit(EngineError(ErrorCode.CANCELLED, "Stopped."))
+    assert transfer.text.startswith("Downloading ")
+    qtbot.mouseClick(button(transfer, "Pause download"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: fetching.items["one"].state == "paused", timeout=20_000)
     assert not transfer.isVisible()
+    assert EMPTY.title in window.page.notice.text
     assert buttons(desktop) == {}
+    assert (tmp_path / "models" / "org" / "one" / "one.gguf.part").stat().st_size == len(hub.content) // 2
+    hub.stall_after = None
+    fetching.resume("one")
+    over(desktop, qtbot)
+    assert hub.gets[-1]["range"] == f"bytes={len(hub.content) // 2}-"
+    qtbot.waitUntil(lambda: desktop.engine.target == "one", timeout=20_000)
+
+
+def test_a_download_that_is_cancelled_leaves_nothing(
+    desktop: Desktop, fetching: Fetching, qtbot: QtBot, tmp_path: Path
+) -> None:
+    fetching.cancel("one")
+    over(desktop, qtbot)
+    qtbot.waitUntil(lambda: not list((tmp_path / "models").rglob("*.part*")), timeout=20_000)
+    assert not desktop.window.downloads.transfer.isVisible()
+
+
+def test_a_download_goes_on_after_a_restart(
+    hub: Hub, make_desktop: MakeDesktop, desktop: Desktop, fetching: Fetching, qtbot: QtBot
+) -> None:
+    desktop.close()
+    hub.stall_after = None
+    again = make_desktop(ScriptedEngine())
+    again.shelf.refresh()
+    qtbot.waitUntil(lambda: again.shelf.named("one") is not None, timeout=20_000)
+    assert again.shelf.named("one").fetched == len(hub.content) // 2
+    again.window.downloads.get(["one"], use="")
+    over(again, qtbot)
+    assert hub.gets[-1]["range"] == f"bytes={len(hub.content) // 2}-"
 
 
 @pytest.mark.parametrize("size", [(480, 360), (1100, 760)])
 def test_a_download_fits_beside_the_figures(
-    desktop: Desktop, fetch: Fetch, qtbot: QtBot, size: tuple[int, int]
+    desktop: Desktop, fetching: Fetching, qtbot: QtBot, size: tuple[int, int]
 ) -> None:
     window = desktop.window
     window.resize(*size)
     window.status.set_figures(
         rate="41.2 tok/s", speedup="≈ 1.84× plain", accepted="82 % accepted", per_pass="4.1 tokens/pass"
     )
-    fetch.progress(100_000_000)
     qtbot.wait(150)
     assert (window.width(), window.height()) == size
     transfer = window.downloads.transfer
@@ -96,24 +134,52 @@ def test_a_download_fits_beside_the_figures(
     assert window.status._lead.width() > 60
 
 
-def test_what_else_the_window_says_stays_when_a_download_ends(desktop: Desktop, fetch: Fetch, qtbot: QtBot) -> None:
-    window = desktop.window
-    window.page.notice.show_notice(EMPTY)
-    desktop.shelf.downloaded.emit(["qwen3-0.6b"])
-    assert window.page.notice.isVisible()
-    assert not window.downloads.transfer.isVisible()
-    qtbot.waitUntil(lambda: desktop.engine.state.target is not None)
-
-
-def test_what_a_download_says_goes_with_it(desktop: Desktop, fetch: Fetch) -> None:
-    desktop.shelf.said.emit("The model hub does not answer; taking the mirror's copy instead.")
+def test_what_else_the_window_says_stays_when_a_download_ends(
+    hub: Hub, desktop: Desktop, fetching: Fetching, qtbot: QtBot
+) -> None:
+    desktop.window.page.notice.show_notice(EMPTY)
+    fetching.cancel("one")
+    over(desktop, qtbot)
     assert desktop.window.page.notice.isVisible()
-    desktop.shelf.downloaded.emit(["qwen3-0.6b"])
-    assert not desktop.window.page.notice.isVisible()
 
 
-def test_what_failed_can_be_tried_again(desktop: Desktop, fetch: Fetch, qtbot: QtBot) -> None:
-    desktop.shelf.download_failed.emit(EngineError(ErrorCode.NO_NETWORK, "The hub does not answer."))
-    assert "network" in desktop.window.page.notice.text
+def test_what_a_download_says_goes_with_it(hub: Hub, desktop: Desktop, qtbot: QtBot) -> None:
+    hub.breaks = [len(hub.content) // 2]
+    hub.stall_after = None
+    said: list[str] = []
+    desktop.shelf.fetching.said.connect(said.append)
+    desktop.window.downloads.get(["one"], use="")
+    over(desktop, qtbot)
+    assert len(said) == 1
+    assert "broke off" in said[0]
+    qtbot.waitUntil(lambda: not desktop.window.page.notice.isVisible())
+
+
+def test_what_failed_can_be_tried_again(hub: Hub, desktop: Desktop, qtbot: QtBot) -> None:
+    hub.status = 503
+    desktop.window.downloads.get(["one"], use="")
+    qtbot.waitUntil(lambda: "download failed" in desktop.window.page.notice.text, timeout=20_000)
+    hub.status = 0
     try_again(desktop, qtbot)
-    assert fetch.asked == [["qwen3-0.6b"]] * 2
+    over(desktop, qtbot)
+    assert desktop.shelf.fetching.running is None
+
+
+def test_the_page_offers_to_go_on_with_the_starter(hub: Hub, desktop: Desktop, qtbot: QtBot) -> None:
+    from types import SimpleNamespace
+
+    desktop.shelf.starter = SimpleNamespace(target="one", draft="two")
+    desktop.window.downloads.propose()
+    welcome = desktop.window.page.welcome
+    assert "Download the pair" in welcome.start.text()
+    hub.stall_after = len(hub.content) // 2
+    welcome.start.click()
+    half_way(hub, desktop, qtbot)
+    assert button(welcome, "Pause download").isVisible()
+    button(welcome, "Pause download").click()
+    qtbot.waitUntil(lambda: not desktop.shelf.fetching.busy, timeout=20_000)
+    desktop.shelf.starter = SimpleNamespace(target="one", draft="two")
+    qtbot.waitUntil(lambda: desktop.shelf.named("one").fetched > 0, timeout=20_000)
+    desktop.shelf.starter = SimpleNamespace(target="one", draft="two")
+    desktop.window.downloads.propose()
+    assert "Go on with the download" in welcome.start.text()

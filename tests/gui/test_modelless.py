@@ -95,7 +95,18 @@ def test_the_first_window_loads_the_starter_where_it_is_here(
     desktop = make_desktop(engine)
     shelf = desktop.shelf
     shelf.ask_drafts = lambda target: shelf.drafts.emit(target, [])  # type: ignore[method-assign]
-    model = SimpleNamespace(id="s", name="S", quant="Q4", size=1, state=installed, entry=None, problem=None)
+    model = SimpleNamespace(
+        id="s",
+        name="S",
+        quant="Q4",
+        size=1,
+        state=installed,
+        entry=None,
+        problem=None,
+        facts=None,
+        where="own",
+        fetched=0,
+    )
 
     def refresh() -> None:
         shelf.starter = SimpleNamespace(target="s", draft="t")

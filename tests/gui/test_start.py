@@ -186,12 +186,12 @@ def test_without_models_the_starter_pair_is_offered(
     try:
         qtbot.waitUntil(lambda: welcome.start.isVisible(), timeout=20_000)
         assert "1.6 GB" in welcome.start.text()
-        asked: list[list[str]] = []
-        monkeypatch.setattr(desktop.shelf, "download", asked.append)
+        fetching = desktop.shelf.fetching
+        monkeypatch.setattr(fetching._pool, "submit", lambda *_: None)  # nothing is fetched
         welcome.start.click()
-        assert asked == [["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"]]
-        desktop.shelf.progress.emit("Qwen2.5-Coder 1.5B", (500_000_000, 1_117_000_000, 20e6))
-        assert "0.5 GB of 1.1 GB, 20.0 MB/s" in welcome._progress.text()
+        assert list(fetching.items) == ["qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"]
+        fetching._told.emit("qwen2.5-coder-1.5b", 500_000_000, 1_117_000_000, 20e6, False)
+        assert "0.5 GB of 1.1 GB, 20.0 MB/s, 31 s left" in welcome._progress.text()
     finally:
         desktop.window.close()
         desktop.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -12,6 +14,7 @@ from desktop.words import notice
 from tests.gui.faults import buttons, try_again
 from tests.gui.person import finished, send
 from tests.gui.scripted import LONG, ScriptedEngine
+from tests.unit.library.server import Hub
 
 BUSY = EngineError(ErrorCode.BUSY, "Another program's reply is being written; wait for it.")
 
@@ -42,10 +45,9 @@ def test_a_reply_that_failed_in_another_chat_is_made_there(
 def test_a_cancelled_load_or_download_is_not_what_is_tried_again(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetched: list[list[str]] = []
-    monkeypatch.setattr(desktop.shelf, "download", fetched.append)
     desktop.window.downloads.get(["somewhere"])
-    desktop.shelf.download_failed.emit(EngineError(ErrorCode.CANCELLED, "Stopped."))
+    desktop.shelf.fetching.cancel("somewhere")
+    qtbot.waitUntil(lambda: not desktop.shelf.fetching.items, timeout=20_000)
     engine.held = True
     desktop.engine.reload()
     qtbot.waitUntil(lambda: desktop.window.status.lead.startswith("Loading target"))
@@ -60,11 +62,11 @@ def test_a_cancelled_load_or_download_is_not_what_is_tried_again(
     try_again(desktop, qtbot)
     finished(desktop, qtbot)
     assert desktop.conversation.messages[-1].content == LONG
-    assert (len(engine.loads), fetched) == (loads, [["somewhere"]])
+    assert (len(engine.loads), desktop.shelf.fetching.items) == (loads, {})
 
 
 def test_a_failed_load_and_a_failed_download_are_tried_again(
-    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     engine.fail_load = EngineError(ErrorCode.LOAD_FAILED, "The library refused the file.")
     desktop.engine.reload()
@@ -73,12 +75,13 @@ def test_a_failed_load_and_a_failed_download_are_tried_again(
     monkeypatch.setattr(desktop.shelf, "ask_drafts", reloads.append)
     try_again(desktop, qtbot)
     assert reloads == ["big"]
-    fetched: list[list[str]] = []
-    monkeypatch.setattr(desktop.shelf, "download", fetched.append)
-    desktop.window.downloads.get(["somewhere"])
-    desktop.shelf.download_failed.emit(EngineError(ErrorCode.NO_NETWORK, "The hub does not answer."))
+    hub.status = 503
+    desktop.window.downloads.get(["one"], use="")
+    qtbot.waitUntil(lambda: "did not deliver" in desktop.window.page.notice.text, timeout=20_000)
+    hub.status = 0
     try_again(desktop, qtbot)
-    assert fetched == [["somewhere"], ["somewhere"]]
+    qtbot.waitUntil(lambda: not desktop.shelf.fetching.items, timeout=20_000)
+    assert (tmp_path / "models" / "org" / "one" / "one.gguf").read_bytes() == hub.content
 
 
 def test_while_another_reply_runs_the_retry_waits(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -30,14 +30,14 @@ class DataPage(Form):
 
     def __init__(self, settings: Path, logs: Path, actions: Mapping[str, Callable[[], object]]) -> None:
         super().__init__()
-        from backend.library.library import hub_cache_dir  # its libraries take a while to load
+        from backend.library.places import hub_cache_dir  # its libraries take a while to load
 
         self.heading("Folders")
         self.folders = {
             "Chats": Folder("chats", data_path()),
             "Settings": Folder("settings", settings.parent),
             "Models": Folder("models", models_dir()),
-            "Downloads of the hub": Folder("downloads", hub_cache_dir()),
+            "Hub's own cache": Folder("the hub's own cache", hub_cache_dir()),
             "Logs": Folder("logs", logs),
         }
         for label, folder in self.folders.items():

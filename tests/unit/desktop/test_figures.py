@@ -7,7 +7,7 @@ import pytest
 from backend import wire
 from backend.protocol import LoadProgress, PromptProgress, Speculation, State, Timings
 from desktop.figures import MISSING, context, count, figures, footer, memory, speedup_text
-from desktop.models.choices import ADD_FILE, draft_rows, target_rows
+from desktop.models.choices import ADD_FILE, MANAGE, draft_rows, target_rows
 from desktop.models.titles import LONGEST, title_from
 from desktop.status import detail, lead
 from tests.gui.scripted import model
@@ -128,4 +128,4 @@ def test_the_figures_behind_a_state_are_its_detail() -> None:
 def test_draft_rows_without_anything_that_fits() -> None:
     rows = draft_rows([], "t")
     assert [r.text for r in rows] == ["No draft model", "Automatic", "Prompt lookup", "None"]
-    assert [r.value for r in target_rows([])] == ["", ADD_FILE]
+    assert [r.value for r in target_rows([])] == ["", ADD_FILE, "", MANAGE]

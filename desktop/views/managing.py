@@ -1,0 +1,247 @@
+"""Runs the models window: what it shows comes from library, downloads and engine; what it asks for is done there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+
+from desktop.figures import gigabytes
+from desktop.models.choices import label
+from desktop.models.fetching import Fetch
+from desktop.models.measured import Measured
+from desktop.models.model_rows import HUB, SEARCH, model_rows
+from desktop.models.outlook import UNKNOWN, Outlook, Outlooks
+from desktop.views.hub_side import HubSide
+from desktop.views.models_window import ModelsWindow
+from desktop.widgets.picker import Row
+from desktop.words import title_of
+
+if TYPE_CHECKING:
+    from desktop.views.main_window import MainWindow
+
+_OFTEN_MS = 250
+"""While a download runs, the rows are made anew this often."""
+
+
+class Managing(QObject):
+    """One window, made when it is first wanted; it stays as it was left."""
+
+    def __init__(self, window: MainWindow, measured: Measured) -> None:
+        super().__init__(window)
+        self._main, self._measured = window, measured
+        self._shelf, self._engine = window.shelf, window.engine
+        self._fetching = window.shelf.fetching
+        self.outlooks = Outlooks(self)
+        self.hub = HubSide(self._shelf, self.outlooks, lambda: self._engine.state, self)
+        self.window: ModelsWindow | None = None
+        self._drafts: tuple[str, list[Any]] = ("", [])
+        self._pairs: dict[str, Outlook] = {}
+        self._soon = QTimer(self, singleShot=True, interval=_OFTEN_MS)
+        self._soon.timeout.connect(self._show)
+        self._shelf.changed.connect(self._models_changed)
+        self._shelf.removed.connect(lambda name, freed: self._say(f"{name} was deleted; {gigabytes(freed)} are free."))
+        self._shelf.failed.connect(lambda error: self._say(error.message))
+        self._shelf.drafts.connect(self._on_drafts)
+        self._shelf.added.connect(lambda model: self.window.select(model.id) if self.window is not None else None)
+        self._fetching.changed.connect(self._tick)
+        self._fetching.failed.connect(self._on_failed)
+        self._engine.changed.connect(self._tick)
+        self._measured.changed.connect(self._show_drafts)
+        self.outlooks.changed.connect(self._show)
+        self.outlooks.paired.connect(self._on_pairs)
+        self.hub.changed.connect(self._show)
+        self.hub.said.connect(self._say)
+
+    def close(self) -> None:
+        """Wait for what runs beside the window."""
+        self.hub.search.close()
+        self.outlooks.close()
+
+    def open(self, model_id: str = "") -> None:
+        """Show the window, and a model in it."""
+        if self.window is None:
+            self.window = self._made()
+        self.window.bring()
+        self._show()
+        self._shelf.refresh()
+        if model_id:
+            self.window.select(model_id)
+
+    def _made(self) -> ModelsWindow:
+        window = ModelsWindow(self._main)
+        window.searched.connect(self._show)
+        self.hub.bind(window)
+        window.picked.connect(self._picked)
+        window.acted.connect(self._act)
+        window.add_file.connect(self._add_file)
+        window.add_folder.connect(self._add_folder)
+        detail = window.detail
+        detail.use.connect(self._use)
+        detail.fetch.connect(self._fetch)
+        detail.pause.connect(self._fetching.pause)
+        detail.cancel.connect(self._fetching.cancel)
+        detail.remove.connect(self._ask_to_remove)
+        detail.forget.connect(lambda model_id: self._shelf.forget(self._shelf.named(model_id)))
+        detail.draft_picked.connect(window.select)
+        return window
+
+    # -- what is shown --------------------------------------------------------------------------------------------
+
+    def _models_changed(self, models: list[Any]) -> None:
+        if self.window is not None and self.window.isVisible():
+            self.outlooks.ask(models, self._engine.state)
+            self._show()
+
+    def _tick(self) -> None:
+        if self.window is not None and self.window.isVisible() and not self._soon.isActive():
+            self._soon.start()
+
+    def _show(self) -> None:
+        if self.window is None:
+            return
+        words = self.window.words.text()
+        rows = model_rows(
+            self._shelf.models,
+            self.outlooks.by_id,
+            self._fetching.items,
+            words,
+            fitting=self.window.fitting.isChecked(),
+            used=self._used(),
+        )
+        rows += self.hub.rows(words)
+        self.window.show_rows(rows or [Row("No model fits")])
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        window = self.window
+        model = self._shelf.named(window.value) if window is not None else None
+        if window is None or model is None:
+            return
+        from backend.library.removing import own_download
+
+        window.detail.show_model(
+            model,
+            self.outlooks.by_id.get(model.id, UNKNOWN),
+            self._fetching.items.get(model.id),
+            in_use=self._used().get(model.id, ""),
+            ours=bool(own_download(model)),
+        )
+
+    def _used(self) -> dict[str, str]:
+        """What is loaded, and as what; of one model that is both, as target."""
+        state = self._engine.state
+        loaded = (("draft", state.draft), ("target", state.target))
+        return {model.id: role for role, model in loaded if model is not None}
+
+    def _picked(self, value: str) -> None:
+        if self.window is None or value == SEARCH:
+            return
+        if value.startswith(HUB):
+            self.hub.show(value)
+            return
+        self.window.detail.show_drafts([])
+        self._show_detail()
+        model = self._shelf.named(value)
+        if model is not None and (model.entry is None or "target" in model.entry.roles):
+            self._shelf.ask_drafts(value)
+
+    # -- drafts of the model that is shown ------------------------------------------------------------------------
+
+    def _on_drafts(self, target: str, choices: list[Any]) -> None:
+        if self.window is None or target != self.window.value:
+            return
+        self._drafts, self._pairs = (target, choices), {}
+        self._show_drafts()
+        fitting = [choice.model for choice in choices if choice.fits and choice.model.id != target]
+        model = self._shelf.named(target)
+        if fitting and model is not None:
+            self.outlooks.ask_pairs(model, fitting, self._engine.state)
+
+    def _on_pairs(self, target: str, pairs: dict[str, Outlook]) -> None:
+        if target == self._drafts[0]:
+            self._pairs = pairs
+            self._show_drafts()
+
+    def _show_drafts(self) -> None:
+        target, choices = self._drafts
+        if self.window is not None and target == self.window.value:
+            here = (model := self._shelf.named(target)) is not None and model.installed
+            shown = [c for c in choices if c.model.id != target and (c.fits or here)]  # else it is not known yet
+            rows = [self._draft_row(target, c) for c in shown]
+            self.window.detail.show_drafts(rows)
+
+    def _draft_row(self, target: str, choice: Any) -> Row:
+        if not choice.fits:
+            return Row(label(choice.model), choice.model.id, f"Does not fit: {choice.reason}")
+        pair = self._pairs.get(choice.model.id, UNKNOWN)
+        memory = pair.memory or choice.pair_bytes
+        ratio = self._measured.speedup(target, choice.model.id)
+        parts = (
+            "Fits" if choice.model.installed else "Fits, to download",
+            f"{gigabytes(memory)} together{f', {pair.reason}' if pair.reason else ''}" if memory else "",
+            f"{ratio:.2f}× measured here" if ratio else "",
+            choice.warning,
+        )
+        return Row(label(choice.model), choice.model.id, " · ".join(part for part in parts if part))
+
+    # -- what is asked for ----------------------------------------------------------------------------------------
+
+    def _act(self, model_id: str) -> None:
+        """Enter on a row: the first of its buttons."""
+        assert self.window is not None
+        buttons = self.window.detail.buttons
+        first = next((b for b in buttons.values() if not b.isHidden() and b.isEnabled()), None)
+        if first is not None and first is not buttons["remove"]:
+            first.click()
+
+    def _use(self, model_id: str) -> None:
+        assert self.window is not None
+        self.window.close()
+        self._engine.choose_target(model_id)
+
+    def _fetch(self, model_id: str) -> None:
+        model = self._shelf.named(model_id)
+        if model is not None:
+            self._fetching.token = self.hub.search.token
+            self._fetching.start([(model_id, model.name)])
+
+    def _on_failed(self, fetch: Fetch) -> None:
+        if fetch.error is not None:
+            self._say(f"{fetch.name}: {title_of(fetch.error)}.")
+
+    def _ask_to_remove(self, model_id: str) -> None:
+        from backend.library.removing import own_download
+
+        model = self._shelf.named(model_id)
+        if model is None or not (files := own_download(model)):
+            return
+        box = QMessageBox(self.window)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Delete a model")
+        box.setText(f"Delete {label(model)}?")
+        names = "\n".join(str(path) for path in files)
+        box.setInformativeText(f"{gigabytes(model.size or 0)} are freed. It can be downloaded again.\n\n{names}")
+        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.buttonClicked.connect(lambda button: self._shelf.delete(model) if button is delete else None)
+        box.finished.connect(box.deleteLater)
+        box.open()
+
+    def _add_file(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self.window, "Add a model file", "", "Model files (*.gguf);;All files (*)"
+        )
+        if name:
+            self._shelf.add(Path(name))
+
+    def _add_folder(self) -> None:
+        name = QFileDialog.getExistingDirectory(self.window, "Look for models in a folder")
+        if name:
+            self._shelf.add_folder(Path(name))
+
+    def _say(self, words: str) -> None:
+        if self.window is not None:
+            self.window.say(words)

@@ -1,0 +1,213 @@
+"""What there is to know of one model, and what can be done with it: the right side of the models window."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from desktop.figures import gigabytes, progress
+from desktop.models.choices import label
+from desktop.models.fetching import Fetch
+from desktop.models.model_rows import place, state_text
+from desktop.models.outlook import Outlook
+from desktop.widgets.picker import Row
+from desktop.widgets.rows import RowList
+
+
+class ModelDetail(QWidget):
+    """Shows and asks. Every signal carries the model's id."""
+
+    use = Signal(str)
+    fetch = Signal(str)
+    pause = Signal(str)
+    cancel = Signal(str)
+    remove = Signal(str)
+    """Delete the download."""
+    forget = Signal(str)
+    draft_picked = Signal(str)
+    """A draft in the list of those that fit."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._id = ""
+        self._title = text("heading")
+        font = self._title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.25)
+        self._title.setFont(font)
+        self._facts = QFormLayout()
+        self._facts.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        self._facts.setHorizontalSpacing(16)
+        self._values = {name: self._fact(name) for name in ("Licence", "Size", "Fits", "Memory", "Speed", "Where")}
+        self._values["Licence"].setTextFormat(Qt.TextFormat.RichText)
+        self._values["Licence"].setOpenExternalLinks(True)
+        self._values["Licence"].setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self._problem = text("bad")
+        self._bar = QProgressBar()
+        self._bar.setRange(0, 1000)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName("Download progress")
+        self._progress = text("subtle")
+        self.buttons = {
+            "use": self._button("Use this model", self.use, primary=True),
+            "fetch": self._button("Download", self.fetch, primary=True),
+            "pause": self._button("Pause", self.pause),
+            "cancel": self._button("Cancel download", self.cancel),
+            "remove": self._button("Delete…", self.remove),
+            "forget": self._button("Forget", self.forget),
+        }
+        self._drafts_title = text("heading")
+        self._drafts_title.setText("Drafts for this model")
+        self.drafts = RowList("Drafts for this model")
+        self.drafts.activated_value.connect(self.draft_picked)
+        self.drafts.selected.connect(self._explain_draft)
+        self._draft_note = text("subtle")
+        self.drafts.setMinimumHeight(self.drafts.fontMetrics().lineSpacing() * 7)
+        self._drafts_title.setBuddy(self.drafts)
+        self._lay_out()
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Nothing is selected."""
+        self._id = ""
+        self._title.setText("")
+        for value in self._values.values():
+            self._set(value, "")
+        for widget in (self._problem, self._bar, self._progress, *self.buttons.values()):
+            widget.hide()
+        self.show_drafts([])
+
+    def show_model(self, model: Any, outlook: Outlook, fetch: Fetch | None, *, in_use: str, ours: bool) -> None:
+        """A model as it stands.
+
+        Args:
+            model: of the library.
+            outlook: for this machine.
+            fetch: its download, if there is one.
+            in_use: what it is loaded as; empty = it is not loaded.
+            ours: whether its files are Tandem's own download.
+        """
+        self._id = model.id
+        self._title.setText(label(model))
+        self._show_facts(model, outlook)
+        problem = model.problem.message if model.problem is not None and model.state != "available" else ""
+        if fetch is not None and fetch.error is not None:
+            problem = fetch.error.message
+        self._problem.setText(problem)
+        self._problem.setVisible(bool(problem))
+        self._show_progress(model, fetch)
+        self._show_buttons(model, fetch, in_use, ours=ours)
+
+    def show_drafts(self, rows: list[Row]) -> None:
+        """The drafts, those that fit first."""
+        self.drafts.set_rows(rows)
+        self._explain_draft(self.drafts.value)
+        self.drafts.setVisible(bool(rows))
+        self._drafts_title.setVisible(bool(rows))
+
+    # -----------------------------------------------------------------------------------------------------------------
+
+    def _explain_draft(self, value: str) -> None:
+        """The second line of the selected draft, whole: reasons are longer than a row."""
+        words = next((row.detail for row in self.drafts.rows if row.value == value), "")
+        self._draft_note.setText(words)
+        self._draft_note.setVisible(bool(words))
+
+    def _show_facts(self, model: Any, outlook: Outlook) -> None:
+        licence = model.entry.licence if model.entry is not None else None
+        link = f'<a href="{escape(licence.link)}">{escape(licence.name)}</a>' if licence is not None else ""
+        self._set(self._values["Licence"], link, licence.name if licence is not None else "")
+        parts = f", in {len(model.files)} files" if len(model.files) > 1 else ""
+        self._set(self._values["Size"], f"{gigabytes(model.size)}{parts}" if model.size else "")
+        memory = f"{gigabytes(outlook.memory)} with caches, estimated" if outlook.memory else ""
+        self._set(self._values["Memory"], memory)
+        fits = {True: "Yes, in the memory that is free", False: f"No: {outlook.reason}", None: ""}[outlook.fits]
+        self._set(self._values["Fits"], fits)
+        self._set(self._values["Speed"], f"{outlook.speed} here, estimated" if outlook.speed else "")
+        where = f"{place(model)}: {model.files[0]}" if model.installed else ""
+        self._set(self._values["Where"], where[:1].upper() + where[1:])
+
+    def _show_progress(self, model: Any, fetch: Fetch | None) -> None:
+        stands = state_text(model, fetch)
+        running = fetch is not None and fetch.state == "running"
+        done, total = (fetch.done, fetch.total) if fetch is not None else (model.fetched, model.size or 0)
+        if not done:
+            done, total = model.fetched, model.size or 0
+        self._bar.setValue(round(1000 * done / total) if total else 0)
+        self._bar.setVisible(bool(stands))
+        if running and fetch is not None and fetch.total:
+            stands = progress("Checking" if fetch.checking else "Downloading", fetch.done, fetch.total, fetch.speed)
+        self._progress.setText(stands)
+        self._progress.setVisible(bool(stands))
+
+    def _show_buttons(self, model: Any, fetch: Fetch | None, in_use: str, *, ours: bool) -> None:
+        moving = fetch is not None and fetch.state in ("running", "waiting")
+        begun = bool(model.fetched) or (fetch is not None and not moving)
+        can_have = model.state == "available" and not moving
+        usable = model.state == "installed" and (model.facts is None or model.facts.kind == "model")
+        self.buttons["use"].setVisible(usable)
+        self.buttons["use"].setEnabled(not in_use)
+        self.buttons["use"].setText(f"In use as {in_use}" if in_use else "Use this model")
+        left = max(0, (model.size or 0) - model.fetched)
+        self.buttons["fetch"].setVisible(can_have)
+        self.buttons["fetch"].setText("Go on" if begun else "Download")
+        self.buttons["fetch"].setToolTip(f"{gigabytes(left)} to download" if left else "")
+        self.buttons["pause"].setVisible(moving)
+        self.buttons["cancel"].setVisible(moving or (can_have and begun))
+        self.buttons["remove"].setVisible(ours and model.installed)
+        self.buttons["remove"].setEnabled(not in_use)
+        self.buttons["remove"].setToolTip("It is loaded; choose another model first" if in_use else "")
+        self.buttons["forget"].setVisible(model.source == "own")
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for button in self.buttons.values():
+            row.addWidget(button)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 4, 4, 4)
+        column.setSpacing(8)
+        column.addWidget(self._title)
+        column.addLayout(self._facts)
+        for part in (self._problem, self._bar, self._progress):
+            column.addWidget(part)
+        column.addLayout(row)
+        column.addSpacing(8)
+        column.addWidget(self._drafts_title)
+        column.addWidget(self.drafts, 1)
+        column.addWidget(self._draft_note)
+        column.addStretch(0)
+
+    def _fact(self, name: str) -> QLabel:
+        value = text()
+        value.setProperty("fact", name)
+        title = text("subtle")
+        title.setText(name)
+        self._facts.addRow(title, value)
+        return value
+
+    def _set(self, value: QLabel, words: str, spoken: str = "") -> None:
+        value.setText(words)
+        value.setAccessibleName(f"{value.property('fact')}: {spoken or words}")
+        self._facts.setRowVisible(value, bool(words))
+
+    def _button(self, words: str, signal: Any, *, primary: bool = False) -> QPushButton:
+        button = QPushButton(words)
+        button.setProperty("primary", primary)
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda: signal.emit(self._id))
+        return button
+
+
+def text(name: str = "") -> QLabel:
+    """A label whose words can be selected, and wrap; nothing in them is markup."""
+    made = QLabel()
+    made.setObjectName(name)
+    made.setWordWrap(True)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made

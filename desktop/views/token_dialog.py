@@ -1,0 +1,67 @@
+"""The token for models whose licence must be accepted: entered, forgotten, and where it is kept."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from backend.library.hub import TOKENS
+from desktop.views.model_detail import text
+
+_PLACES = {
+    "": "There is none. Without one, models whose licence must be accepted first cannot be downloaded; all others can.",
+    "keyring": "There is one. It lies in this system's keyring.",
+    "run": "There is one, for as long as Tandem runs: this system has no keyring that keeps it.",
+    "surroundings": "The one of the hub's own programs is used (HF_TOKEN, or 'hf auth login').",
+}
+
+
+class TokenDialog(QDialog):
+    """Emits ``kept`` with a token; empty = the one that is kept is to be forgotten."""
+
+    kept = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Token for the model hub")
+        why = QLabel(
+            "Some publishers give a model only to people who accepted its licence on its page. The token shows the hub "
+            f'that you are one of them. Make one that may read, at <a href="{TOKENS}">{TOKENS.removeprefix("https://")}'
+            "</a>. It is sent to the hub alone, and only for such models."
+        )
+        why.setTextFormat(Qt.TextFormat.RichText)
+        why.setWordWrap(True)
+        why.setOpenExternalLinks(True)
+        why.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.place = text("subtle")
+        self.field = QLineEdit()
+        self.field.setObjectName("field")
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setAccessibleName("Token")
+        self.field.setPlaceholderText("hf_…")
+        self.buttons = QDialogButtonBox()
+        self.keep = self.buttons.addButton("Keep", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.keep.setProperty("primary", True)
+        self.keep.setEnabled(False)
+        self.forget = self.buttons.addButton("Forget the token", QDialogButtonBox.ButtonRole.ResetRole)
+        self.buttons.addButton("Close", QDialogButtonBox.ButtonRole.RejectRole)
+        self.field.textChanged.connect(lambda words: self.keep.setEnabled(bool(words.strip())))
+        self.buttons.accepted.connect(self._keep)
+        self.buttons.rejected.connect(self.reject)
+        self.forget.clicked.connect(lambda: self.kept.emit(""))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(10)
+        for part in (why, self.place, self.field, self.buttons):
+            column.addWidget(part)
+        self.show_place("")
+        self.setMinimumWidth(440)
+
+    def show_place(self, place: str) -> None:
+        """Where the token is kept that is there."""
+        self.place.setText(_PLACES.get(place, ""))
+        self.forget.setVisible(place in ("keyring", "run"))
+
+    def _keep(self) -> None:
+        self.kept.emit(self.field.text().strip())
+        self.field.clear()

@@ -1,0 +1,302 @@
+"""The models window: what it lists, what is done from it, by keys alone too. Hub and downloads are a real server's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from backend.library.elsewhere import OFF_VARIABLE
+from desktop.models.choices import MANAGE
+from desktop.models.model_rows import HUB, SEARCH
+from desktop.start import Desktop
+from desktop.views.models_window import ModelsWindow
+from desktop.views.token_dialog import TokenDialog
+from tests.gui.person import MakeDesktop
+from tests.gui.scripted import ScriptedEngine, model
+from tests.unit.library.server import Hub
+
+
+@pytest.fixture
+def desktop(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> Desktop:
+    made = make_desktop(ScriptedEngine())
+    made.engine.start(load=False)
+    made.shelf.refresh()
+    qtbot.waitUntil(lambda: made.shelf.named("one") is not None, timeout=20_000)
+    return made
+
+
+@pytest.fixture
+def models(desktop: Desktop, qtbot: QtBot) -> ModelsWindow:
+    """The window, opened from the last entry of the target's list."""
+    desktop.window.models.choose_target(MANAGE)
+    window = desktop.window.models.managing.window
+    assert window is not None
+    qtbot.waitUntil(lambda: "one" in values(window) and window.isActiveWindow())
+    return window
+
+
+def values(window: ModelsWindow) -> list[str]:
+    return [row.value for row in window.rows.rows]
+
+
+def row(window: ModelsWindow, value: str) -> str:
+    return next(f"{r.text} {r.detail}" for r in window.rows.rows if r.value == value)
+
+
+def heading(window: ModelsWindow, value: str) -> str:
+    at = values(window).index(value)
+    return next(r.text for r in reversed(window.rows.rows[:at]) if not r.value)
+
+
+def pressable(window: QWidget, words: str) -> QAbstractButton:
+    (found,) = [b for b in window.findChildren(QAbstractButton) if b.isVisible() and b.text().startswith(words)]
+    return found
+
+
+def shown(window: ModelsWindow) -> set[str]:
+    """The buttons of the model that is shown."""
+    return {name for name, button in window.detail.buttons.items() if not button.isHidden()}
+
+
+# -- where it is opened -----------------------------------------------------------------------------------------------
+
+
+def test_it_opens_from_shortcut_menu_and_notice_and_blocks_nothing(desktop: Desktop, qtbot: QtBot) -> None:
+    window = desktop.window
+    for way in (
+        window.actions_.by_id["models"].trigger,
+        lambda: window.page.notice.acted.emit("models"),
+        lambda: window.downloads.opened.emit("one"),
+    ):
+        way()
+        models = window.models.managing.window
+        assert models is not None
+        assert models.isVisible()
+        assert not models.isModal()
+        models.close()
+    assert any(action is window.actions_.by_id["models"] for action in window.sidebar.settings.menu().actions())
+    assert window.models.managing.window is models, "it stays as it was left"
+
+
+# -- what it lists ----------------------------------------------------------------------------------------------------
+
+
+def test_words_and_fit_narrow_the_list(desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
+    assert "MIT" in row(models, "one")
+    assert heading(models, "one") == "To download"
+    models.words.setText("model TWO")
+    qtbot.waitUntil(lambda: [v for v in values(models) if v] == ["two", SEARCH])
+    models.words.setText("")
+    qtbot.waitUntil(lambda: "qwen3-32b" in values(models))
+    outlooks = desktop.window.models.managing.outlooks
+    qtbot.waitUntil(lambda: "qwen3-32b" in outlooks.by_id, timeout=20_000)
+    large = {model_id for model_id, outlook in outlooks.by_id.items() if outlook.fits is False}
+    models.fitting.setChecked(True)
+    assert not large & set(values(models))
+    models.select("qwen3-32b")  # asked for: the filter gives way
+    assert models.value == "qwen3-32b"
+
+
+def test_other_programs_models_are_listed_apart_and_never_deleted(
+    hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(OFF_VARIABLE)
+    folder = tmp_path / ".lmstudio" / "models" / "org" / "repo"
+    folder.mkdir(parents=True)
+    (folder / "Theirs-Q4_0.gguf").write_bytes(hub.content)
+    desktop = make_desktop(ScriptedEngine())
+    desktop.window.models.manage()
+    window = desktop.window.models.managing.window
+    assert window is not None
+    qtbot.waitUntil(lambda: "theirs-q4_0" in values(window), timeout=20_000)
+    assert heading(window, "theirs-q4_0") == "In other programs"
+    assert "LM Studio" in row(window, "theirs-q4_0")
+    window.select("theirs-q4_0")
+    assert shown(window) == {"use"}
+
+
+def test_drafts_of_a_target_say_what_they_come_to(desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
+    measured = desktop.window.models._measured
+    measured._speedups["one two"] = 1.84
+    models.select("one")
+    drafts = models.detail.drafts
+    qtbot.waitUntil(lambda: "two" in [r.value for r in drafts.rows], timeout=20_000)
+    (two,) = [r for r in drafts.rows if r.value == "two"]
+    assert two.detail.startswith("Fits, to download")
+    assert "1.84× measured here" in two.detail
+    drafts.activated_value.emit("two")
+    assert models.value == "two"
+
+
+# -- downloads --------------------------------------------------------------------------------------------------------
+
+
+def test_download_pause_go_on_use_and_delete(
+    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    half, file = len(hub.content) // 2, tmp_path / "models" / "org" / "one" / "one.gguf"
+    hub.stall_after = half
+    models.select("one")
+    assert shown(models) == {"fetch"}
+    models.detail.buttons["fetch"].click()
+    qtbot.waitUntil(lambda: shown(models) == {"pause", "cancel"})
+    part = file.with_name("one.gguf.part")
+    qtbot.waitUntil(lambda: part.is_file() and part.stat().st_size == half, timeout=20_000)
+    qtbot.waitUntil(lambda: "Downloading" in row(models, "one"))
+    assert heading(models, "one") == "Downloads"
+    models.detail.buttons["pause"].click()
+    qtbot.waitUntil(lambda: "Paused" in row(models, "one"), timeout=20_000)
+    qtbot.waitUntil(lambda: shown(models) == {"fetch", "cancel"})
+    assert models.detail.buttons["fetch"].text() == "Go on"
+    hub.stall_after = None
+    models.detail.buttons["fetch"].click()
+    qtbot.waitUntil(lambda: shown(models) == {"use", "remove"}, timeout=20_000)
+    assert heading(models, "one") == "On this machine"
+    models.detail.buttons["remove"].click()
+    (box,) = models.findChildren(QMessageBox)
+    assert str(file) in box.informativeText()
+    assert "MB" in box.informativeText() or "GB" in box.informativeText()
+    box.reject()
+    assert file.is_file()
+    models.detail.buttons["remove"].click()
+    box = next(b for b in models.findChildren(QMessageBox) if b.isVisible())
+    pressable(box, "Delete").click()
+    qtbot.waitUntil(lambda: not file.exists(), timeout=20_000)
+    qtbot.waitUntil(lambda: "was deleted" in models.note.text(), timeout=20_000)
+
+
+def test_a_cancelled_download_leaves_nothing(
+    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    hub.stall_after = 1000
+    models.select("one")
+    models.detail.buttons["fetch"].click()
+    qtbot.waitUntil(lambda: bool(list((tmp_path / "models").rglob("*.part"))), timeout=20_000)
+    models.detail.buttons["cancel"].click()
+    qtbot.waitUntil(lambda: not list((tmp_path / "models").rglob("*.part*")), timeout=20_000)
+    qtbot.waitUntil(lambda: shown(models) == {"fetch"}, timeout=20_000)
+    assert models.detail.buttons["fetch"].text() == "Download"
+
+
+def test_what_is_loaded_cannot_be_deleted(hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
+    models.select("one")
+    models.detail.buttons["fetch"].click()
+    qtbot.waitUntil(lambda: "remove" in shown(models), timeout=20_000)
+    desktop.engine._on_state(desktop.engine.state.model_copy(update={"target": model("one")}))
+    qtbot.waitUntil(lambda: not models.detail.buttons["remove"].isEnabled())
+    assert models.detail.buttons["use"].text() == "In use as target"
+    assert "in use as target" in row(models, "one")
+
+
+def test_a_gated_model_leads_to_page_and_token(hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
+    hub.token = "hf_right"
+    models.select("one")
+    models.detail.buttons["fetch"].click()
+    problem = models.detail._problem
+    qtbot.waitUntil(lambda: "https://huggingface.co/org/one" in problem.text(), timeout=20_000)
+    pressable(models, "Token").click()
+    (dialog,) = models.findChildren(TokenDialog)
+    assert dialog.field.echoMode() is QLineEdit.EchoMode.Password
+    qtbot.keyClicks(dialog.field, "hf_right")
+    dialog.keep.click()
+    qtbot.waitUntil(lambda: "as long as Tandem runs" in dialog.place.text(), timeout=20_000)
+    assert dialog.field.text() == ""
+    dialog.reject()
+    models.detail.buttons["fetch"].click()
+    qtbot.waitUntil(lambda: "use" in shown(models), timeout=20_000)
+
+
+# -- the hub ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_hub_is_searched_and_a_choice_downloaded(
+    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot, tandem_home: Path
+) -> None:
+    size = len(hub.content)
+    hub.json["/api/models"] = [{"id": "someone/New-1B-GGUF", "downloads": 5, "tags": ["license:mit"]}]
+    sibling = {"rfilename": "New-1B-Q4_0.gguf", "size": size}
+    hub.json["/api/models/someone/New-1B-GGUF"] = {"id": "someone/New-1B-GGUF", "siblings": [sibling], "tags": []}
+    qtbot.keyClicks(models.words, "new 1b")
+    qtbot.keyClick(models.words, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: models.value == SEARCH)
+    assert not [path for _, path, _ in hub.requests if "/api/" in path], "the hub is asked only when a person asks"
+    qtbot.keyClick(models.rows, Qt.Key.Key_Return)
+    repo = HUB + "someone/New-1B-GGUF"
+    qtbot.waitUntil(lambda: repo in values(models), timeout=20_000)
+    models.rows.select(repo)
+    qtbot.waitUntil(lambda: models.hub.button.isEnabled(), timeout=20_000)
+    models.hub.button.click()
+    new = "someone.new-1b.q4_0"
+    qtbot.waitUntil(lambda: models.value == new, timeout=20_000)
+    qtbot.waitUntil(lambda: "use" in shown(models), timeout=20_000)
+    assert json.loads((tandem_home / "found.json").read_text())["models"][0]["id"] == new
+
+
+def test_a_hub_that_is_out_of_reach_is_said(
+    models: ModelsWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    models.words.setText("zzz")
+    qtbot.waitUntil(lambda: models.value == SEARCH)
+    qtbot.keyClick(models.rows, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "cannot be reached" in models.note.text(), timeout=20_000)
+    assert "again" in row(models, SEARCH)
+
+
+# -- files, keys, names -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_and_a_folder_are_added_and_forgotten(
+    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "inside.gguf").write_bytes(hub.content)
+    (tmp_path / "single.gguf").write_bytes(hub.content)
+    desktop.shelf.add_folder(folder)
+    desktop.shelf.add(tmp_path / "single.gguf")
+    qtbot.waitUntil(lambda: {"inside", "single"} <= set(values(models)), timeout=20_000)
+    assert desktop.engine.target is None, "what is added here is not loaded by itself"
+    models.select("inside")
+    assert shown(models) == {"use"}
+    models.select("single")
+    assert shown(models) == {"use", "forget"}
+    models.detail.buttons["forget"].click()
+    qtbot.waitUntil(lambda: "single" not in values(models), timeout=20_000)
+    assert (tmp_path / "single.gguf").is_file()
+
+
+def test_by_keys_alone_a_model_is_found_fetched_and_used(
+    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot
+) -> None:
+    def key(which: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        qtbot.keyClick(QApplication.focusWidget() or models, which, held)
+
+    key(Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert models.words.hasFocus()
+    qtbot.keyClicks(models.words, "model one")
+    key(Qt.Key.Key_Return)
+    assert models.rows.hasFocus()
+    assert models.value == "one"
+    key(Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "use" in shown(models), timeout=20_000)
+    models.detail.buttons["use"].setFocus()
+    key(Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: desktop.engine.target == "one")
+    assert not models.isVisible()
+
+
+def test_everything_has_a_name(desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
+    models.select("one")
+    pressable(models, "Token").click()
+    for widget in models.findChildren(QWidget):
+        if widget.focusPolicy() is Qt.FocusPolicy.NoFocus or widget.objectName().startswith("qt_"):
+            continue
+        text = widget.text() if isinstance(widget, QAbstractButton | QLabel) else ""
+        assert widget.accessibleName() or text or not widget.isVisible(), widget

@@ -113,11 +113,18 @@ def gigabytes(n: int) -> str:
 
 
 def progress(name: str, done: int, total: int, speed: float) -> str:
-    """``Qwen3 0.6B: 0.1 GB of 0.4 GB, 20.0 MB/s, 15 s left``; without figures while the size is not known."""
+    """``Qwen3 4B: 0.1 GB of 2.5 GB, 20.0 MB/s, 2 min left``; without figures while the size is not known."""
     if not total:
         return f"{name}…"
     rate = f", {speed / 1e6:.1f} MB/s, {duration((total - done) / speed)} left" if speed > 0 else ""
-    return f"{name}: {gigabytes(done)} of {gigabytes(total)}{rate}"
+    return f"{name}: {share(done, total)}{rate}"
+
+
+def share(done: int, total: int) -> str:
+    """``1.2 GB of 4.7 GB``; ``61 MB of 98 MB`` of what is less than a gigabyte."""
+    if total < 1e9:
+        return f"{done / 1e6:.0f} MB of {total / 1e6:.0f} MB"
+    return f"{gigabytes(done)} of {gigabytes(total)}"
 
 
 def duration(seconds: float) -> str:

@@ -19,7 +19,7 @@ from backend.library.hub_child import Child, NoAnswerError
 from backend.library.mirror import fetch_from_mirror
 from backend.library.partial import Partial
 from backend.library.paths import models_dir
-from backend.library.places import installed_file, place
+from backend.library.places import installed_file, place, prune
 from backend.library.progress import Flag, Meter, Progress, check_space, disk_full, stop_if
 from backend.library.token import find_token
 
@@ -92,6 +92,7 @@ def discard(entry: CatalogueModel, variant: Variant) -> None:
         with Partial(path).alone():
             Partial(path).discard()
             path.unlink(missing_ok=True)
+        prune(path.parent)
 
 
 def expected_hash(entry: CatalogueModel, file: ModelFile, hashes: Hashes, path: Path | None = None) -> str | None:
@@ -194,7 +195,8 @@ class _HubDownload:
             for number, each in enumerate(heads):
                 while "sha256" not in (message := child.message()):
                     self._raise_for(message)
-                    self._hear(message)
+                    if message.get("file") == number:  # the last word of a file may come when the next has begun
+                        self._hear(number, message)
                 self._keep(number, each, str(message["sha256"]))
 
     def _whole(self, file: ModelFile) -> Path | None:
@@ -209,8 +211,7 @@ class _HubDownload:
         self._meter.total = self._checking.total = self._before + sum(sizes)
         self._meter.begin(self._before + here[0])
 
-    def _hear(self, message: dict[str, Any]) -> None:
-        number = int(message.get("file") or 0)
+    def _hear(self, number: int, message: dict[str, Any]) -> None:
         if "checked" in message:
             self._checking.at(self._sum[number] + int(message["checked"]))
             self._meter.begin(self._sum[number] + int(message["checked"]))

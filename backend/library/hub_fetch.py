@@ -32,11 +32,13 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import HfFileMetadata
 from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
+from backend.errors import EngineError, ErrorCode
 from backend.library.hashes import SHA256
 from backend.library.partial import Partial
 from backend.library.transfer import BrokenError, RefusedError, Tell, UnfitError, Wanted, fetch
 
-_INTERVAL = 0.1
+_INTERVAL = 0.15
+_ONE_AT_A_TIME = threading.Lock()
 _SILENCE = 30.0
 """Seconds without a byte after which a connection counts as broken."""
 
@@ -82,23 +84,35 @@ def _fetched(request: dict[str, Any], number: int, head: HfFileMetadata) -> str:
     name, place = request["files"][number]
     wanted = Wanted(_url(request, name), build_hf_headers(token=request["token"] or False), head.size, _sha256(head))
     with Client(follow_redirects=True, timeout=Timeout(request["seconds"], read=_SILENCE)) as client:
-        return fetch(client, wanted, Partial(Path(place)), _teller(number), request["pause"])
+        return fetch(client, wanted, Partial(Path(place)), _Teller(number).tell(), request["pause"])
 
 
-def _teller(number: int) -> Tell:
-    told = 0.0
+class _Teller:
+    """Tells how far a file is, several times a second; the last word too when nothing more comes."""
 
-    def tell(what: str, value: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _INTERVAL:
-            told = time.monotonic()
-            _say(file=number, **{what: value})
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._latest: dict[str, int] = {}
+        threading.Thread(target=self._run, daemon=True).start()
 
-    return Tell(
-        checked=lambda n: tell("checked", n),
-        done=lambda n: tell("done", n),
-        waits=lambda seconds, why: _say(file=number, waits=seconds, message=_clean(why)),
-    )
+    def tell(self) -> Tell:
+        """Where a transfer tells."""
+        return Tell(
+            checked=lambda n: self._set(checked=n),
+            done=lambda n: self._set(done=n),
+            waits=lambda seconds, why: _say(file=self._number, waits=seconds, message=_clean(why)),
+        )
+
+    def _set(self, **latest: int) -> None:
+        self._latest = latest
+
+    def _run(self) -> None:
+        told = self._latest
+        while True:
+            time.sleep(_INTERVAL)
+            if (latest := self._latest) is not told:
+                told = latest
+                _say(file=self._number, **latest)
 
 
 def _kind(error: Exception) -> tuple[str, object]:
@@ -120,6 +134,8 @@ def _kind(error: Exception) -> tuple[str, object]:
             return "unfit", error
         case OSError() if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return "disk", error
+        case EngineError() if error.code is ErrorCode.DISK_FULL:
+            return "disk", error
     return "other", error
 
 
@@ -138,8 +154,9 @@ def _clean(error: object) -> str:
 
 
 def _say(**message: Any) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
+    with _ONE_AT_A_TIME:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
 
 
 def _end_with_parent() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -39,6 +40,14 @@ def installed_file(entry: CatalogueModel, file: ModelFile) -> Path | None:
         return placed
     found = hub_cache_files(hub_cache_dir())
     return next((p for repo, name, p in found if (repo, name) == (entry.repo, file.name)), None)
+
+
+def prune(folder: Path) -> None:
+    """Remove the publisher's folders where nothing is left in them."""
+    with contextlib.suppress(OSError):
+        while folder != models_dir() and folder.is_relative_to(models_dir()):
+            folder.rmdir()
+            folder = folder.parent
 
 
 def fetched(entry: CatalogueModel, variant: Variant) -> int:

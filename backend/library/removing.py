@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 from backend.library.found import Found
 from backend.library.library import LibraryModel
 from backend.library.partial import Partial
 from backend.library.paths import models_dir, not_writable
+from backend.library.places import prune
 
 
 def own_download(model: LibraryModel) -> tuple[Path, ...]:
@@ -35,15 +35,7 @@ def delete(model: LibraryModel) -> int:
             except OSError as error:
                 raise not_writable(path.parent, error) from error
         freed += size
-        _prune(path.parent)
+        prune(path.parent)
     if model.entry is not None:
         Found().remove(model.entry.id)
     return freed
-
-
-def _prune(folder: Path) -> None:
-    """Remove the publisher's folders that are empty now."""
-    with contextlib.suppress(OSError):
-        while folder != models_dir() and folder.is_relative_to(models_dir()):
-            folder.rmdir()
-            folder = folder.parent

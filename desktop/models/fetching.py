@@ -81,7 +81,7 @@ class Fetching(QObject):
         self._closed = True
         for fetch in self.items.values():
             fetch.flag.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True)  # what was given up before is removed now
 
     def start(self, models: Sequence[tuple[str, str]], use: Use = "") -> None:
         """Fetch models, given as (id, name); those that are paused or failed go on."""
@@ -118,13 +118,9 @@ class Fetching(QObject):
             fetch.unwanted = True
             fetch.flag.set()
             return
-        self._throw_away(model_id)
-        self.changed.emit()
-
-    def _throw_away(self, model_id: str) -> None:
         self._forget(model_id)
-        if not self._closed:
-            self._pool.submit(self._discard, model_id)
+        self._pool.submit(self._throw_away, model_id)
+        self.changed.emit()
 
     def _forget(self, model_id: str) -> None:
         """Those that were asked for with it go on without it."""
@@ -137,7 +133,7 @@ class Fetching(QObject):
             waiting = next((fetch for fetch in self.items.values() if fetch.state == "waiting"), None)
             if waiting is not None:
                 waiting.state = "running"
-                self._pool.submit(self._run, waiting.id, waiting.flag, self.token)
+                self._pool.submit(self._run, waiting, self.token)
         self.changed.emit()
 
     # -- what comes back ------------------------------------------------------------------------------------------
@@ -154,7 +150,7 @@ class Fetching(QObject):
             if not any(each in self.items for each in fetch.group):
                 self.got.emit(list(fetch.group), fetch.use)
         elif fetch.unwanted:
-            self._throw_away(model_id)
+            self._forget(model_id)
         elif error.code is ErrorCode.CANCELLED:
             fetch.state, fetch.speed = "paused", 0.0
         else:
@@ -165,16 +161,22 @@ class Fetching(QObject):
 
     # -- the thread -----------------------------------------------------------------------------------------------
 
-    def _run(self, model_id: str, flag: threading.Event, token: str | None) -> None:
+    def _run(self, fetch: Fetch, token: str | None) -> None:
+        failure: EngineError | None = None
         try:
-            self._fetch(model_id, flag, token)
+            self._fetch(fetch.id, fetch.flag, token)
         except EngineError as error:
-            self._done.emit(model_id, error)
+            failure = error
         except Exception as error:  # a thread's top
             log.exception("download")
-            self._done.emit(model_id, EngineError(ErrorCode.BUG, f"The download failed: {error!r}."))
-        else:
-            self._done.emit(model_id, None)
+            failure = EngineError(ErrorCode.BUG, f"The download failed: {error!r}.")
+        if failure is not None and fetch.unwanted:
+            self._discard(fetch.id)
+        self._done.emit(fetch.id, failure)
+
+    def _throw_away(self, model_id: str) -> None:
+        self._discard(model_id)
+        self.ended.emit()
 
     def _fetch(self, model_id: str, flag: threading.Event, token: str | None) -> None:
         from backend.library.hub import download
@@ -204,4 +206,3 @@ class Fetching(QObject):
         except EngineError as error:
             log.warning("what was fetched of %s is not removed: %s", model_id, error)
             self.said.emit(error.message)
-        self.ended.emit()

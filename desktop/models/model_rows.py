@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from desktop.figures import gigabytes
+from backend.text import shown_name
+from desktop.figures import gigabytes, share
 from desktop.models.choices import PROGRAMS, label
 from desktop.models.fetching import Fetch
 from desktop.models.outlook import UNKNOWN, Outlook
@@ -16,6 +18,8 @@ from desktop.words import title_of
 HUB = "\x00hub:"
 """Prefix of the value of a repository on the hub."""
 SEARCH = "\x00search"
+FOLDER = "\x00folder:"
+"""Prefix of the value of a folder that is not there."""
 _PLACES = PROGRAMS | {
     "catalogue": "downloaded",
     "own": "added by you",
@@ -67,6 +71,12 @@ def matches(words: str, *texts: str) -> bool:
     return all(word in within for word in words.casefold().split())
 
 
+def folder_rows(gone: Iterable[Path]) -> list[Row]:
+    """Folders that were added and are not there."""
+    rows = [Row(shown_name(str(folder)), FOLDER + str(folder), "This folder is not there") for folder in gone]
+    return [Row("Folders of yours"), *rows] if rows else []
+
+
 def hub_rows(words: str, hits: Iterable[Any] | None, note: str) -> list[Row]:
     """What of the hub is shown below: an offer to look there, what was found, or why nothing was."""
     if not words.strip():
@@ -86,13 +96,20 @@ def place(model: Any) -> str:
     return _PLACES.get(model.where, "") if model.installed else ""
 
 
+def path_text(path: Path) -> str:
+    """A path for people: their own folder as ``~``."""
+    home = Path.home()
+    shown = Path("~") / path.relative_to(home) if path.is_relative_to(home) else path
+    return shown_name(str(shown))
+
+
 def state_text(model: Any, fetch: Fetch | None) -> str:
     """How a download stands: ``Downloading 43 %``, ``Paused at 1.2 GB of 4.7 GB``; empty where there is none."""
     if fetch is None or fetch.state == "paused":
         done = fetch.done if fetch is not None and fetch.done else model.fetched
         if fetch is None and not done:
             return ""
-        return f"Paused at {gigabytes(done)} of {gigabytes(model.size)}" if model.size and done else "Paused"
+        return f"Paused at {share(done, model.size)}" if model.size and done else "Paused"
     if fetch.state == "waiting":
         return "Waits for the other download"
     if fetch.state == "failed":

@@ -36,6 +36,8 @@ class Shelf(QObject):
         self.starter: Any = None
         self.folders: list[Path] = []
         """Those that a person has added."""
+        self.gone: list[Path] = []
+        """Of these, those that are not there."""
         self.fetching = Fetching(self)
         self.fetching.ended.connect(self.refresh)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="library")
@@ -70,8 +72,13 @@ class Shelf(QObject):
         self._run(lambda: self._change_folders(lambda own: own.remove_folder(folder)))
 
     def forget(self, model: Any) -> None:
-        """Forget an added file; the file stays."""
-        self._run(lambda: self._change_folders(lambda own: own.remove(model.id)))
+        """Forget an added file, or the folder that it was found in; what is on the disk stays."""
+        if model.source == "folder":
+            for folder in self.folders:
+                if model.files[0].is_relative_to(folder):
+                    self.remove_folder(folder)
+        else:
+            self._run(lambda: self._change_folders(lambda own: own.remove(model.id)))
 
     def delete(self, model: Any) -> None:
         """Delete what Tandem has downloaded of a model; told by ``removed``."""
@@ -89,6 +96,7 @@ class Shelf(QObject):
 
         models = library.models(unread=unread)
         self.starter, self.folders = library.catalogue.starter, OwnFiles().folders()
+        self.gone = [folder for folder in self.folders if not folder.is_dir()]
         self.changed.emit(models)
 
     # -- the reader's thread --------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from backend.errors import EngineError
 from desktop.figures import gigabytes
 from desktop.models.outlook import UNKNOWN, Outlook
-from desktop.views.model_detail import text
+from desktop.views.model_detail import relink, text
 from desktop.widgets.picker import Row
 from desktop.widgets.rows import RowList
 
@@ -46,6 +46,11 @@ class HubDetail(QWidget):
         column.addWidget(self._note)
         column.addWidget(self.offers, 1)
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            relink(self._title)
 
     def show_asking(self, repo: str) -> None:
         """The hub is being asked."""

@@ -12,7 +12,7 @@ from desktop.figures import gigabytes
 from desktop.models.choices import label
 from desktop.models.fetching import Fetch
 from desktop.models.measured import Measured
-from desktop.models.model_rows import HUB, SEARCH, model_rows
+from desktop.models.model_rows import FOLDER, HUB, SEARCH, folder_rows, model_rows, path_text
 from desktop.models.outlook import UNKNOWN, Outlook, Outlooks
 from desktop.views.hub_side import HubSide
 from desktop.views.models_window import ModelsWindow
@@ -84,7 +84,7 @@ class Managing(QObject):
         detail.pause.connect(self._fetching.pause)
         detail.cancel.connect(self._fetching.cancel)
         detail.remove.connect(self._ask_to_remove)
-        detail.forget.connect(lambda model_id: self._shelf.forget(self._shelf.named(model_id)))
+        detail.forget.connect(self._forget)
         detail.draft_picked.connect(window.select)
         return window
 
@@ -111,7 +111,7 @@ class Managing(QObject):
             fitting=self.window.fitting.isChecked(),
             used=self._used(),
         )
-        rows += self.hub.rows(words)
+        rows += folder_rows(self._shelf.gone) + self.hub.rows(words)
         self.window.show_rows(rows or [Row("No model fits")])
         self._show_detail()
 
@@ -143,6 +143,9 @@ class Managing(QObject):
             self.hub.show(value)
             return
         self.window.detail.show_drafts([])
+        if value.startswith(FOLDER):
+            self.window.detail.show_folder(value, value.removeprefix(FOLDER))
+            return
         self._show_detail()
         model = self._shelf.named(value)
         if model is not None and (model.entry is None or "target" in model.entry.roles):
@@ -208,6 +211,12 @@ class Managing(QObject):
             self._fetching.token = self.hub.search.token
             self._fetching.start([(model_id, model.name)])
 
+    def _forget(self, value: str) -> None:
+        if value.startswith(FOLDER):
+            self._shelf.remove_folder(Path(value.removeprefix(FOLDER)))
+        elif (model := self._shelf.named(value)) is not None:
+            self._shelf.forget(model)
+
     def _on_failed(self, fetch: Fetch) -> None:
         if fetch.error is not None:
             self._say(f"{fetch.name}: {title_of(fetch.error)}.")
@@ -222,7 +231,7 @@ class Managing(QObject):
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Delete a model")
         box.setText(f"Delete {label(model)}?")
-        names = "\n".join(str(path) for path in files)
+        names = "\n".join(path_text(path) for path in files)
         box.setInformativeText(f"{gigabytes(model.size or 0)} are freed. It can be downloaded again.\n\n{names}")
         delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))

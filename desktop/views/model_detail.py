@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from desktop.figures import gigabytes, progress
 from desktop.models.choices import label
 from desktop.models.fetching import Fetch
-from desktop.models.model_rows import place, state_text
+from desktop.models.model_rows import path_text, place, state_text
 from desktop.models.outlook import Outlook
 from desktop.widgets.picker import Row
 from desktop.widgets.rows import RowList
@@ -80,6 +80,18 @@ class ModelDetail(QWidget):
             widget.hide()
         self.show_drafts([])
 
+    def show_folder(self, value: str, folder: str) -> None:
+        """A folder that was added and is not there; ``value`` is what "Forget" tells."""
+        self.show_nothing()
+        self._id = value
+        self._title.setText(folder)
+        self._problem.setText(
+            "This folder is not there: a drive may be out, or it was moved. Put it back, or forget it."
+        )
+        self._problem.show()
+        self.buttons["forget"].setText("Forget this folder")
+        self.buttons["forget"].show()
+
     def show_model(self, model: Any, outlook: Outlook, fetch: Fetch | None, *, in_use: str, ours: bool) -> None:
         """A model as it stands.
 
@@ -110,6 +122,11 @@ class ModelDetail(QWidget):
 
     # -----------------------------------------------------------------------------------------------------------------
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            relink(self._values["Licence"])
+
     def _explain_draft(self, value: str) -> None:
         """The second line of the selected draft, whole: reasons are longer than a row."""
         words = next((row.detail for row in self.drafts.rows if row.value == value), "")
@@ -127,7 +144,7 @@ class ModelDetail(QWidget):
         fits = {True: "Yes, in the memory that is free", False: f"No: {outlook.reason}", None: ""}[outlook.fits]
         self._set(self._values["Fits"], fits)
         self._set(self._values["Speed"], f"{outlook.speed} here, estimated" if outlook.speed else "")
-        where = f"{place(model)}: {model.files[0]}" if model.installed else ""
+        where = f"{place(model)}: {path_text(model.files[0])}" if model.installed else ""
         self._set(self._values["Where"], where[:1].upper() + where[1:])
 
     def _show_progress(self, model: Any, fetch: Fetch | None) -> None:
@@ -160,7 +177,9 @@ class ModelDetail(QWidget):
         self.buttons["remove"].setVisible(ours and model.installed)
         self.buttons["remove"].setEnabled(not in_use)
         self.buttons["remove"].setToolTip("It is loaded; choose another model first" if in_use else "")
-        self.buttons["forget"].setVisible(model.source == "own")
+        self.buttons["forget"].setVisible(model.source in ("own", "folder"))
+        self.buttons["forget"].setText("Forget its folder" if model.source == "folder" else "Forget")
+        self.buttons["forget"].setToolTip("The file stays where it is")
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -201,6 +220,13 @@ class ModelDetail(QWidget):
         button.setAutoDefault(False)
         button.clicked.connect(lambda: signal.emit(self._id))
         return button
+
+
+def relink(label: QLabel) -> None:
+    """Links keep the colour of the palette under which they were set."""
+    words = label.text()
+    label.setText("")
+    label.setText(words)
 
 
 def text(name: str = "") -> QLabel:

@@ -50,14 +50,15 @@ class RowList(QListView):
         if same:
             self._retell()
             return
-        at = self.verticalScrollBar().value()
+        at, before = self.verticalScrollBar().value(), self.currentIndex().row()
         self._filling = True
         self.setModel(row_model(rows))
         selection = self.selectionModel()
         selection.selectionChanged.connect(self._changed)
         self.select(self._value)
         self._filling = False
-        self.verticalScrollBar().setValue(at)
+        if self.currentIndex().row() == before:
+            self.verticalScrollBar().setValue(at)  # else it has moved, and is kept in sight
         self._changed()
 
     def select(self, value: str) -> bool:
@@ -65,7 +66,9 @@ class RowList(QListView):
         at = next((n for n, row in enumerate(self._rows) if row.value and row.value == value), -1)
         index = self.model().index(at, 0) if at >= 0 else QModelIndex()
         self.setCurrentIndex(index)
-        if at >= 0:
+        if at == 1:
+            self.scrollToTop()  # its heading too
+        elif at > 1:
             self.scrollTo(index)
         return at >= 0
 

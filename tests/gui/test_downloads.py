@@ -100,8 +100,16 @@ def test_a_download_that_is_cancelled_leaves_nothing(
 ) -> None:
     fetching.cancel("one")
     over(desktop, qtbot)
-    qtbot.waitUntil(lambda: not list((tmp_path / "models").rglob("*.part*")), timeout=20_000)
+    assert not (tmp_path / "models" / "org").exists()
     assert not desktop.window.downloads.transfer.isVisible()
+
+
+def test_one_that_is_cancelled_just_before_the_end_leaves_nothing_too(
+    desktop: Desktop, fetching: Fetching, tmp_path: Path
+) -> None:
+    fetching.cancel("one")
+    desktop.shelf.close()
+    assert not (tmp_path / "models" / "org").exists()
 
 
 def test_a_download_goes_on_after_a_restart(

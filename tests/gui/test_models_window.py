@@ -1,21 +1,19 @@
-"""The models window: what it lists, what is done from it, by keys alone too. Hub and downloads are a real server's."""
+"""The models window: what it lists, what is done from it, by keys alone too. The hub is a real server."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from backend.library.elsewhere import OFF_VARIABLE
-from desktop.models.choices import MANAGE
-from desktop.models.model_rows import HUB, SEARCH
+from desktop.models.model_rows import FOLDER, SEARCH
 from desktop.start import Desktop
 from desktop.views.models_window import ModelsWindow
-from desktop.views.token_dialog import TokenDialog
+from tests.gui.models import heading, opened, pressable, row, shown, started, values
 from tests.gui.person import MakeDesktop
 from tests.gui.scripted import ScriptedEngine, model
 from tests.unit.library.server import Hub
@@ -23,44 +21,12 @@ from tests.unit.library.server import Hub
 
 @pytest.fixture
 def desktop(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> Desktop:
-    made = make_desktop(ScriptedEngine())
-    made.engine.start(load=False)
-    made.shelf.refresh()
-    qtbot.waitUntil(lambda: made.shelf.named("one") is not None, timeout=20_000)
-    return made
+    return started(make_desktop, qtbot)
 
 
 @pytest.fixture
 def models(desktop: Desktop, qtbot: QtBot) -> ModelsWindow:
-    """The window, opened from the last entry of the target's list."""
-    desktop.window.models.choose_target(MANAGE)
-    window = desktop.window.models.managing.window
-    assert window is not None
-    qtbot.waitUntil(lambda: "one" in values(window) and window.isActiveWindow())
-    return window
-
-
-def values(window: ModelsWindow) -> list[str]:
-    return [row.value for row in window.rows.rows]
-
-
-def row(window: ModelsWindow, value: str) -> str:
-    return next(f"{r.text} {r.detail}" for r in window.rows.rows if r.value == value)
-
-
-def heading(window: ModelsWindow, value: str) -> str:
-    at = values(window).index(value)
-    return next(r.text for r in reversed(window.rows.rows[:at]) if not r.value)
-
-
-def pressable(window: QWidget, words: str) -> QAbstractButton:
-    (found,) = [b for b in window.findChildren(QAbstractButton) if b.isVisible() and b.text().startswith(words)]
-    return found
-
-
-def shown(window: ModelsWindow) -> set[str]:
-    """The buttons of the model that is shown."""
-    return {name for name, button in window.detail.buttons.items() if not button.isHidden()}
+    return opened(desktop, qtbot)
 
 
 # -- where it is opened -----------------------------------------------------------------------------------------------
@@ -179,7 +145,7 @@ def test_a_cancelled_download_leaves_nothing(
     models.detail.buttons["fetch"].click()
     qtbot.waitUntil(lambda: bool(list((tmp_path / "models").rglob("*.part"))), timeout=20_000)
     models.detail.buttons["cancel"].click()
-    qtbot.waitUntil(lambda: not list((tmp_path / "models").rglob("*.part*")), timeout=20_000)
+    qtbot.waitUntil(lambda: not (tmp_path / "models" / "org").exists(), timeout=20_000)
     qtbot.waitUntil(lambda: shown(models) == {"fetch"}, timeout=20_000)
     assert models.detail.buttons["fetch"].text() == "Download"
 
@@ -192,61 +158,6 @@ def test_what_is_loaded_cannot_be_deleted(hub: Hub, desktop: Desktop, models: Mo
     qtbot.waitUntil(lambda: not models.detail.buttons["remove"].isEnabled())
     assert models.detail.buttons["use"].text() == "In use as target"
     assert "in use as target" in row(models, "one")
-
-
-def test_a_gated_model_leads_to_page_and_token(hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
-    hub.token = "hf_right"
-    models.select("one")
-    models.detail.buttons["fetch"].click()
-    problem = models.detail._problem
-    qtbot.waitUntil(lambda: "https://huggingface.co/org/one" in problem.text(), timeout=20_000)
-    pressable(models, "Token").click()
-    (dialog,) = models.findChildren(TokenDialog)
-    assert dialog.field.echoMode() is QLineEdit.EchoMode.Password
-    qtbot.keyClicks(dialog.field, "hf_right")
-    dialog.keep.click()
-    qtbot.waitUntil(lambda: "as long as Tandem runs" in dialog.place.text(), timeout=20_000)
-    assert dialog.field.text() == ""
-    dialog.reject()
-    models.detail.buttons["fetch"].click()
-    qtbot.waitUntil(lambda: "use" in shown(models), timeout=20_000)
-
-
-# -- the hub ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_hub_is_searched_and_a_choice_downloaded(
-    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot, tandem_home: Path
-) -> None:
-    size = len(hub.content)
-    hub.json["/api/models"] = [{"id": "someone/New-1B-GGUF", "downloads": 5, "tags": ["license:mit"]}]
-    sibling = {"rfilename": "New-1B-Q4_0.gguf", "size": size}
-    hub.json["/api/models/someone/New-1B-GGUF"] = {"id": "someone/New-1B-GGUF", "siblings": [sibling], "tags": []}
-    qtbot.keyClicks(models.words, "new 1b")
-    qtbot.keyClick(models.words, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: models.value == SEARCH)
-    assert not [path for _, path, _ in hub.requests if "/api/" in path], "the hub is asked only when a person asks"
-    qtbot.keyClick(models.rows, Qt.Key.Key_Return)
-    repo = HUB + "someone/New-1B-GGUF"
-    qtbot.waitUntil(lambda: repo in values(models), timeout=20_000)
-    models.rows.select(repo)
-    qtbot.waitUntil(lambda: models.hub.button.isEnabled(), timeout=20_000)
-    models.hub.button.click()
-    new = "someone.new-1b.q4_0"
-    qtbot.waitUntil(lambda: models.value == new, timeout=20_000)
-    qtbot.waitUntil(lambda: "use" in shown(models), timeout=20_000)
-    assert json.loads((tandem_home / "found.json").read_text())["models"][0]["id"] == new
-
-
-def test_a_hub_that_is_out_of_reach_is_said(
-    models: ModelsWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
-    models.words.setText("zzz")
-    qtbot.waitUntil(lambda: models.value == SEARCH)
-    qtbot.keyClick(models.rows, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "cannot be reached" in models.note.text(), timeout=20_000)
-    assert "again" in row(models, SEARCH)
 
 
 # -- files, keys, names -----------------------------------------------------------------------------------------------
@@ -264,12 +175,20 @@ def test_a_file_and_a_folder_are_added_and_forgotten(
     qtbot.waitUntil(lambda: {"inside", "single"} <= set(values(models)), timeout=20_000)
     assert desktop.engine.target is None, "what is added here is not loaded by itself"
     models.select("inside")
-    assert shown(models) == {"use"}
+    assert shown(models) == {"use", "forget"}
     models.select("single")
     assert shown(models) == {"use", "forget"}
     models.detail.buttons["forget"].click()
     qtbot.waitUntil(lambda: "single" not in values(models), timeout=20_000)
     assert (tmp_path / "single.gguf").is_file()
+    folder.rename(tmp_path / "away")
+    desktop.shelf.refresh()
+    gone = FOLDER + str(folder)
+    qtbot.waitUntil(lambda: gone in values(models), timeout=20_000)
+    models.select(gone)
+    assert shown(models) == {"forget"}
+    models.detail.buttons["forget"].click()
+    qtbot.waitUntil(lambda: gone not in values(models), timeout=20_000)
 
 
 def test_by_keys_alone_a_model_is_found_fetched_and_used(

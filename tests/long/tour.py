@@ -19,6 +19,7 @@ import psutil
 
 from installers.system import has_display
 from tests.long.attached import attached
+from tests.long.tour_models import manage
 from tests.long.tour_settings import settings
 
 TARGET, DRAFT = "qwen2.5-coder-1.5b", "qwen2.5-coder-0.5b"
@@ -70,6 +71,7 @@ class Tour:
         self.seen()
         self.found()
         self.lists()
+        manage(self)
         settings(self)
         self.trial()
         self.benchmark()

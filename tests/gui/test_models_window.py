@@ -90,12 +90,13 @@ def test_other_programs_models_are_listed_apart_and_never_deleted(
 def test_drafts_of_a_target_say_what_they_come_to(desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
     measured = desktop.window.models._measured
     measured._speedups["one two"] = 1.84
+    measured.changed.emit()
     models.select("one")
     drafts = models.detail.drafts
     qtbot.waitUntil(lambda: "two" in [r.value for r in drafts.rows], timeout=20_000)
-    (two,) = [r for r in drafts.rows if r.value == "two"]
-    assert two.detail.startswith("Fits, to download")
-    assert "1.84× measured here" in two.detail
+    two = lambda: next(r.detail for r in drafts.rows if r.value == "two")  # noqa: E731
+    assert two().startswith("Fits, to download")
+    qtbot.waitUntil(lambda: "1.84× measured here" in two())
     drafts.activated_value.emit("two")
     assert models.value == "two"
 

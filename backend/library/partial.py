@@ -8,6 +8,7 @@ Both outlive a crash; one process at a time may write them.
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 from collections.abc import Iterator
@@ -46,14 +47,14 @@ class Partial:
         write_json(self._note, note)
 
     def discard(self) -> None:
-        """Remove both files.
+        """Remove both files. Nobody may write them meanwhile.
 
         Raises:
             EngineError: ``NOT_WRITABLE`` when the system keeps them.
         """
         try:
             self.file.unlink(missing_ok=True)
-            self._note.unlink(missing_ok=True)
+            self._drop_notes()
         except OSError as error:
             raise not_writable(self.file.parent, error) from error
 
@@ -67,10 +68,16 @@ class Partial:
             with self.file.open("r+b") as file:  # some systems sync only what may be written
                 os.fsync(file.fileno())
             self.file.replace(self.final)
-            self._note.unlink(missing_ok=True)
+            self._drop_notes()
             _sync_folder(self.final.parent)
         except OSError as error:
             raise not_writable(self.final.parent, error) from error
+
+    def _drop_notes(self) -> None:
+        """The note, and what a process left that was killed while it wrote one."""
+        self._note.unlink(missing_ok=True)
+        for half in self._note.parent.glob(f".{glob.escape(self._note.name)}.*"):
+            half.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The speed-up that each pair has really shown on this machine: what its last comparison measured, kept for good."""
+"""The speed-up that each pair has really shown on this machine: what its last comparison or benchmark measured."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError
 from backend.library.jsonfile import read_json, write_json
-from backend.protocol import Comparison
+from backend.protocol import Comparison, State
 from desktop.bridge import EngineBridge
 from desktop.models.engine import Engine
+from desktop.models.report import Report
 
 log = logging.getLogger(__name__)
 _KEPT = 200
@@ -43,13 +44,25 @@ class Measured(QObject):
         value = self._speedups.get(_key(target, draft))
         return value if isinstance(value, float) and value > 0 else None
 
+    def take(self, report: Report | None) -> None:
+        """What a benchmark found of the pair over all its prompts, the engine choosing the lengths."""
+        rows = reversed(report.rows) if report is not None else ()
+        ratio = next((row.generation for row in rows if row.mode == "auto" and row.generation is not None), None)
+        if report is not None and ratio is not None:
+            self._keep(report.state, ratio.value)
+
     def _on_compared(self, _job: str, result: Comparison) -> None:
-        state = self._engine.state
-        if state.target is None or state.draft is None or not _telling(result):
+        if _telling(result):
+            self._keep(self._engine.state, result.generation_ratio)
+
+    def _keep(self, state: State, ratio: float) -> None:
+        if state.target is None or state.draft is None:
             return
         key = _key(state.target.id, state.draft.id)
-        self._speedups.pop(key, None)
-        self._speedups[key] = round(result.generation_ratio, 3)
+        before = self._speedups.pop(key, None)
+        self._speedups[key] = round(ratio, 3)  # the latest stands last
+        if before == self._speedups[key]:
+            return
         try:
             write_json(self._path, {"speedups": dict(list(self._speedups.items())[-_KEPT:])})
         except EngineError as error:

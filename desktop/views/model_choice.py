@@ -39,6 +39,8 @@ class ModelChoice(QObject):
         self._shelf.added.connect(self._added)
         measured = Measured(data_path() / "measured.json", window.bridge, window.engine)
         measured.changed.connect(lambda: self._show_drafts(self._engine.drafts))
+        benchmark = window.benchmarking.benchmark
+        benchmark.changed.connect(lambda: measured.take(None if benchmark.under_way else benchmark.report))
         self.managing = Managing(window, measured)
         self._measured = measured
         window.downloads.opened.connect(self.managing.open)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
+from backend.bench.report import Ratio, Row
 from desktop.models.measured import Measured
+from desktop.models.report import Report
 from desktop.start import Desktop
 from tests.gui.person import finished, send
 
@@ -24,6 +26,22 @@ def test_a_comparison_is_remembered_for_its_pair(desktop: Desktop, qtbot: QtBot,
     assert measured.speedup(target.id, "other") is None
     again = Measured(tandem_home / "measured.json", desktop.bridge, desktop.engine)
     assert again.speedup(target.id, draft.id) == 1.84
+
+
+def test_a_benchmark_is_remembered_too(desktop: Desktop) -> None:
+    def row(category: str, mode: str, ratio: float | None) -> Row:
+        shown = Ratio(ratio, ratio, ratio, 3) if ratio else None
+        return Row(category, mode, 100, 10.0, shown, shown, 0.8, 3.0, 1, 1, None)
+
+    rows = (row("code", "plain", None), row("code", "auto", 2.0), row("all", "plain", None), row("all", "auto", 1.5))
+    measured, state = desktop.window.models._measured, desktop.engine.state
+    measured.take(Report((), rows, state, {}))
+    assert state.target is not None
+    assert state.draft is not None
+    assert measured.speedup(state.target.id, state.draft.id) == 1.5
+    measured.take(Report((), rows[:1], state, {}))
+    measured.take(None)
+    assert measured.speedup(state.target.id, state.draft.id) == 1.5
 
 
 def test_a_damaged_file_is_no_fault(desktop: Desktop, tandem_home: Path) -> None:

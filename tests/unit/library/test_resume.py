@@ -92,6 +92,7 @@ def test_the_library_says_how_far_a_stopped_download_came(hub: Hub, tandem_home:
 
 def test_a_download_that_is_given_up_leaves_nothing(hub: Hub, partial: Partial, models_folder: Path) -> None:
     broken_off(hub)
+    partial.file.with_name(".m.gguf.part.json.x1y2").write_text("{")  # killed while it wrote the note
     discard(MODEL, VARIANT)
     assert [p.name for p in models_folder.iterdir()] == [".locks"]
     get()

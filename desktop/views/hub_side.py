@@ -14,7 +14,6 @@ from desktop.models.model_rows import HUB, SEARCH, hub_rows
 from desktop.models.outlook import Outlooks
 from desktop.models.shelf import Shelf
 from desktop.views.models_window import ModelsWindow
-from desktop.views.token_dialog import TokenDialog
 from desktop.widgets.picker import Row
 
 
@@ -92,6 +91,8 @@ class HubSide(QObject):
             self._window.select_later(entry.id)
 
     def _ask_token(self) -> None:
+        from desktop.views.token_dialog import TokenDialog
+
         dialog = TokenDialog(self._window)
         dialog.kept.connect(self.search.set_token)
         self.search.token_known.connect(dialog.show_place)

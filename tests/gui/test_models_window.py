@@ -45,7 +45,7 @@ def test_it_opens_from_shortcut_menu_and_notice_and_blocks_nothing(desktop: Desk
         assert models.isVisible()
         assert not models.isModal()
         models.close()
-    assert any(action is window.actions_.by_id["models"] for action in window.sidebar.settings.menu().actions())
+    assert any(action is window.actions_.by_id["models"] for action in window.sidebar.more.menu().actions())
     assert window.models.managing.window is models, "it stays as it was left"
 
 

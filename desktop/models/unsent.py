@@ -34,12 +34,13 @@ class Unsent(QObject):
         self._place = _NEW
         self._drafts: dict[int, Draft] = {}
         """Newer than what is on disk, where both are."""
-        self._attached: dict[int, tuple[Attachment, ...]] = {}
-        """What is on disk, or on its way there: these are large, and not written again with every word."""
+        self._attached: dict[int, tuple[Attachment, ...] | None] = {}
+        """What is on disk, or on its way there (None: nobody knows): large, and not written again with every word."""
         self._unwritten: set[int] = set()
         composer.counting.connect(self.keep)
         composer.sent.connect(self._sent)
         messages.rewriting.connect(lambda message, draft: self._write(-message, draft))
+        messages.laid_out.connect(self._go_on)
         conversation.opened.connect(lambda _: self._show())
         conversation.rewrote.connect(lambda message: self._write(-message, Draft()))
         self._refused.connect(self._write_later)
@@ -73,6 +74,10 @@ class Unsent(QObject):
         if self._here() != self._place:
             self.keep()
             self._read()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """With messages that are being written anew, as far as they are laid out."""
         for message in self._conversation.messages:
             if draft := self._drafts.get(-message.id):
                 self._messages.rewrite(message.id, draft)
@@ -84,7 +89,8 @@ class Unsent(QObject):
         except StoreError as error:
             log.warning("what was not sent could not be read: %s", error)
             stored = {}
-        self._attached = {place: draft.attachments for place, draft in stored.items()} | self._attached
+        for place, draft in stored.items():
+            self._attached.setdefault(place, draft.attachments)
         self._drafts = stored | self._drafts
         self._composer.writing.replace(self._drafts.get(self._place, Draft()))
 
@@ -108,4 +114,4 @@ class Unsent(QObject):
 
     def _write_later(self, place: int) -> None:
         self._unwritten.add(place)
-        self._attached.pop(place, None)
+        self._attached[place] = None

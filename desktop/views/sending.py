@@ -46,9 +46,12 @@ class Sending(QObject):
         self._page, self._bridge, self._engine = page, bridge, engine
         self._conversation = conversation
         self._asked: _Asked | None = None
-        self._said = Notice("")
+        self._told: tuple[_Asked, Notice] | None = None
+        """What did not fit, and what was said of it."""
         page.composer.submitted.connect(lambda _: self.send())
-        page.composer.writing.edited.connect(lambda: page.notice.withdraw(self._said))
+        page.composer.writing.edited.connect(self._look_again)
+        page.messages.rewriting.connect(lambda *_: self._look_again())
+        conversation.opened.connect(lambda _: self._look_again())
         page.messages.rewritten.connect(self.rewrite)
         bridge.fitted.connect(self._fitted)
         bridge.failed.connect(self._failed)
@@ -76,7 +79,7 @@ class Sending(QObject):
         self._ask(
             before,
             draft,
-            still=lambda: message.id in [m.id for m in conversation.messages],
+            still=lambda: self._page.messages.draft(message.id) == draft,
             go=partial(conversation.rewrite, message, draft.text),
         )
 
@@ -104,8 +107,15 @@ class Sending(QObject):
         if fit is None or fit.whole:
             asked.go(asked.attachments)
             return
-        self._said = _notice(fit, asked, self._page.composer.setFocus)
-        self._page.notice.show_notice(self._said)
+        said = _notice(fit, asked, self._page.composer.setFocus)
+        self._told = asked, said
+        self._page.notice.show_notice(said)
+
+    def _look_again(self) -> None:
+        """It may fit now that it is changed, or is not to be sent any more."""
+        if self._told is not None and not self._told[0].still():
+            self._page.notice.withdraw(self._told[1])
+            self._told = None
 
     def _failed(self, job: str, _error: EngineError) -> None:
         """It is sent, and the engine says what is wrong."""

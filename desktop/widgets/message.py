@@ -223,13 +223,18 @@ class MessageWidget(QFrame):
             self._rewrite = None
             self.rewriting.emit(self.message.id, Draft())
             self._show_text()
-            self._bar.show()
+            self._bar.setVisible(self.message.state != "streaming")
             self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def draft(self) -> Draft | None:
+        """Its new version as far as it is written; None = nobody writes one."""
+        return self._rewrite.writing.draft if self._rewrite is not None else None
 
     def keep_rewriting(self) -> None:
         """Tell how far it has come, now."""
-        if self._rewrite is not None:
-            self.rewriting.emit(self.message.id, self._rewrite.writing.draft)
+        if (draft := self.draft) is not None:
+            self.rewriting.emit(self.message.id, draft)
 
     def _build_user(self, place: tuple[int, int]) -> None:
         bubble = QFrame()

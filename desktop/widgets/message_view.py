@@ -35,6 +35,8 @@ class MessageView(QScrollArea):
     """A message that is being written anew, and the Draft of it; a false one = it is no more."""
     offered = Signal(object, object)
     """The Writing of such a message, and what was offered to it."""
+    laid_out = Signal()
+    """Earlier messages stand above the others now."""
 
     def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
         super().__init__()
@@ -51,6 +53,8 @@ class MessageView(QScrollArea):
         self._held: tuple[QWidget, int] | None = None
         """While earlier messages are laid out above: what the reader sees, and how far below the top it stays."""
         self._marked: MessageWidget | None = None
+        self._sought: tuple[int, str] | None = None
+        """A message to be shown that is not laid out yet, and the words in it."""
         self._origins = False
         self._send_with: SendWith = "enter"
         self._more = QPushButton("Show earlier messages")
@@ -93,7 +97,7 @@ class MessageView(QScrollArea):
     def show_messages(self, messages: list[Message]) -> None:
         """Show another branch or chat, from its end."""
         self._remove(self.widgets)
-        self._earlier = list(messages)
+        self._earlier, self._sought = list(messages), None
         for message in self._take_earlier():
             self._add(message, self._list.count() - 1)
         self.to_end()
@@ -115,11 +119,21 @@ class MessageView(QScrollArea):
 
     def show_found(self, message: int, words: str) -> None:
         """Scroll to a message and mark the words in it, until others are looked for or another chat is shown."""
-        while message not in self._widgets and self._earlier:
-            self._show_earlier()
-        if (widget := self._widgets.get(message)) is None:
+        self._sought = message, words
+        self._seek()
+
+    def _seek(self) -> None:
+        """A part at a time: what stands before the words in a huge chat would hold the window up for seconds."""
+        if self._sought is None:
             return
         self._following = False
+        message, words = self._sought
+        if (widget := self._widgets.get(message)) is None:
+            if self._earlier:
+                self._show_earlier()
+                QTimer.singleShot(0, self, self._seek)
+            return
+        self._sought = None
         if self._marked is not None:
             self._marked.mark([])
         self._marked = widget
@@ -147,6 +161,10 @@ class MessageView(QScrollArea):
         """Below a reply that is shown token by token."""
         if (widget := self._widgets.get(message)) is not None:
             widget.show_round(title, rows)
+
+    def draft(self, message: int) -> Draft | None:
+        """The new version of a message as far as it is written; None = nobody writes one."""
+        return widget.draft if (widget := self._widgets.get(message)) is not None else None
 
     def rewrite(self, message: int, draft: Draft | None = None) -> None:
         """Let a person write a message anew, or go on with that."""
@@ -230,6 +248,7 @@ class MessageView(QScrollArea):
         for number, message in enumerate(self._take_earlier()):
             self._add(message, number + 1)
         self._widgets |= later
+        self.laid_out.emit()
 
     def _take_earlier(self) -> list[Message]:
         """The last of the messages that are not laid out yet: no more than can be at once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -42,8 +42,6 @@ class Rewrite(QWidget):
         self.writing.edited.connect(self._refresh)
         self._pause = QTimer(self, singleShot=True, interval=300)
         self._pause.timeout.connect(lambda: self.paused.emit(self.writing.draft))
-        for holder in (self.edit, self.writing.clip):
-            holder.installEventFilter(self)
         words = QLabel(_SAVED if reply else _SENT)
         words.setObjectName("subtle")
         words.setWordWrap(True)
@@ -72,8 +70,8 @@ class Rewrite(QWidget):
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Esc is for what is written here, before it stops a reply."""
+    def event(self, event: QEvent) -> bool:
+        """Esc is for what is written here, before it stops a reply: from whatever part of it the key comes."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()
@@ -81,7 +79,7 @@ class Rewrite(QWidget):
             if event.type() == QEvent.Type.KeyPress:
                 self.left.emit()
                 return True
-        return super().eventFilter(watched, event)
+        return super().event(event)
 
     def _send(self) -> None:
         if self.send.isEnabled():

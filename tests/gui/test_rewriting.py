@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
 from desktop.store import Draft
+from desktop.widgets import message_view
 from desktop.widgets.message import MessageWidget
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine
@@ -109,6 +110,11 @@ def test_esc_there_does_not_stop_the_reply(chat: Desktop, engine: ScriptedEngine
     assert chat.conversation.running
     widget.rewrite()
     assert widget._rewrite is not None
+    qtbot.keyClick(button(widget._rewrite, "Cancel"), Qt.Key.Key_Escape)
+    assert widget._rewrite is None
+    assert chat.conversation.running
+    widget.rewrite()
+    assert widget._rewrite is not None
     qtbot.keyClick(widget._rewrite.edit, Qt.Key.Key_Return)
     assert "reply is being written" in chat.window.page.notice.text
     assert widget._rewrite is not None, "what was written stays"
@@ -140,6 +146,24 @@ def test_a_version_that_is_not_sent_yet_is_kept(chat: Desktop, make_desktop: Mak
     own(again, 0).leave()
     again.store.flush()
     assert again.store.unsent(here.id) == {}
+
+
+def test_a_version_waits_until_its_message_is_laid_out(
+    chat: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own(chat, 0).rewrite()
+    qtbot.keyClicks(own(chat, 0)._rewrite.edit, ", said anew")  # type: ignore[union-attr]
+    here = chat.conversation.chat
+    assert here is not None
+    chat.window.new_chat()
+    monkeypatch.setattr(message_view, "FIRST_SHOWN", 1)
+    chat.window.open_chat(here.id)
+    view = chat.window.page.messages
+    assert [w.message.content for w in view.widgets] == ["Short answer."]
+    while view._earlier:
+        view._more.click()
+    assert own(chat, 0).draft == Draft("one, said anew")
+    assert own(chat, 1).draft is None
 
 
 def test_sending_it_later_goes_back_to_its_chat(chat: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:

@@ -152,6 +152,20 @@ def test_a_damaged_row_costs_what_is_damaged_and_not_the_chat(desktop: Desktop, 
     assert desktop.conversation.messages[-1].damaged == ()
 
 
+def test_words_far_up_are_sought_a_part_at_a_time(view: MessageView, qtbot: QtBot) -> None:
+    """What stands before them in a huge chat takes seconds to lay out; another chat ends the seeking."""
+    view.show_messages(long_ones(40))
+    view.show_found(2, "Message")
+    assert 2 not in view._widgets
+    assert len(view.widgets) < 10
+    qtbot.waitUntil(lambda: 2 in view._widgets and view._widgets[2].hasFocus())
+    view.show_messages(long_ones(40))
+    view.show_found(2, "Message")
+    view.show_messages([message(1)])
+    assert view._sought is None
+    assert [w.message.id for w in view.widgets] == [1]
+
+
 def test_what_is_written_is_on_the_disk_itself(desktop: Desktop) -> None:
     def level(db: sqlite3.Connection) -> int:
         return int(db.execute("PRAGMA synchronous").fetchone()[0])

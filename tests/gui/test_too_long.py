@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from backend.errors import EngineError, ErrorCode
 from desktop.start import Desktop
+from desktop.widgets.rewrite import Rewrite
 from tests.gui.attaching import attach, chips, keeper, names
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
@@ -86,23 +87,54 @@ def test_what_is_changed_meanwhile_is_not_sent(long: Desktop, engine: ScriptedEn
     assert long.window.page.composer.text == "What is this?!?"
 
 
-def test_another_version_is_asked_about_too(
-    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, tmp_path: Path
-) -> None:
+@pytest.fixture
+def version(desktop: Desktop, qtbot: QtBot, tmp_path: Path) -> Rewrite:
+    """Another version of a message, with more than fits, handed over."""
     send(desktop, qtbot, "What is this?")
     finished(desktop, qtbot)
     widget = desktop.window.page.messages.widgets[0]
     widget.rewrite()
     assert widget._rewrite is not None
-    place = widget._rewrite.writing
-    desktop.window.attachments.take(place, [keeper(tmp_path, "word\n" * 9000, "long.txt")])
-    qtbot.waitUntil(lambda: bool(place.chips.attachments))
-    qtbot.keyClick(place.edit, Qt.Key.Key_Return)
+    writing = widget._rewrite.writing
+    desktop.window.attachments.take(writing, [keeper(tmp_path, "word\n" * 9000, "long.txt")])
+    qtbot.waitUntil(lambda: bool(writing.chips.attachments))
+    qtbot.keyClick(writing.edit, Qt.Key.Key_Return)
+    return widget._rewrite
+
+
+def test_another_version_is_asked_about_too(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, version: Rewrite
+) -> None:
     choose(desktop, qtbot, "Send the first part")
     qtbot.waitUntil(lambda: len(engine.requests) == 2)
     finished(desktop, qtbot)
     assert engine.requests[-1].messages[-1].content.startswith("File: long.txt (the first 3")
     assert len(engine.requests[-1].messages) == 1
+
+
+def test_another_version_that_is_left_meanwhile_is_not_sent(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, version: Rewrite
+) -> None:
+    assert desktop.window.page.composer.note == "Counting tokens…"
+    qtbot.keyClick(version.edit, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: desktop.window.page.composer.note == "")
+    assert not desktop.window.page.notice.isVisible()
+    assert len(engine.requests) == 1
+    assert [m.content for m in desktop.conversation.messages] == ["What is this?", "Short answer."]
+
+
+def test_another_version_that_is_changed_is_not_sent_as_it_was(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, version: Rewrite
+) -> None:
+    notice = desktop.window.page.notice
+    qtbot.waitUntil(lambda: notice.text.startswith(TITLE))
+    qtbot.keyClicks(version.edit, " Tell me.")
+    qtbot.waitUntil(lambda: not notice.isVisible())
+    qtbot.keyClick(version.writing.chips.chips[0], Qt.Key.Key_Delete)
+    qtbot.keyClick(version.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(engine.requests) == 2)
+    finished(desktop, qtbot)
+    assert engine.requests[-1].messages[-1].content == "What is this? Tell me."
 
 
 def test_a_full_conversation_leaves_no_choice(

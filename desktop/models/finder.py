@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.store import Store, StoreError
-from desktop.store.reader import Reader
 from desktop.words import notice
 
 
@@ -23,21 +21,16 @@ class Finder(QObject):
         super().__init__(parent)
         self._store = store
         self._latest = 0
-        self._reader: Reader | None = None
-        """What is looked in now."""
-        self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="finder")
 
     def ask(self, words: str) -> None:
         """Answered by ``found``."""
-        with self._lock:
-            self._latest += 1
-            if self._reader is not None:
-                self._reader.interrupt()
+        self._latest += 1
         self._pool.submit(self._search, words, self._latest)
 
     def close(self) -> None:
-        """Wait for what runs."""
+        """Give up what runs."""
+        self._latest += 1
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _search(self, words: str, question: int) -> None:
@@ -45,21 +38,13 @@ class Finder(QObject):
             return
         try:
             reader = self._store.another_reader()
+            reader.give_up_when(lambda: question != self._latest)
             try:
-                if not self._look_in(reader, question):
-                    return
                 hits = reader.search(words)
             finally:
-                self._look_in(None, question)
                 reader.close()
         except StoreError as error:
             if question == self._latest:
                 self.noticed.emit(notice(error))
         else:
             self.found.emit(words, hits)
-
-    def _look_in(self, reader: Reader | None, question: int) -> bool:
-        """From now on; whether the question is still the latest."""
-        with self._lock:
-            self._reader = reader
-            return question == self._latest

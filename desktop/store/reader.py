@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from desktop.store.rows import attachments_of, chat_of, message_of
 from desktop.store.search import Hit, holds, search
 from desktop.store.writer import connect, explain
 
+_STEPS = 500
+"""Of SQLite's machine, between two looks whether it is still wanted: some milliseconds."""
 _LISTED = "FROM chats WHERE deleted IS NULL ORDER BY pinned IS NULL, updated DESC, id DESC"
 
 
@@ -40,9 +42,9 @@ class Reader:
         """Close the connection."""
         self._reader.close()
 
-    def interrupt(self) -> None:
-        """From another thread: what is being read ends at once, with an error."""
-        self._reader.interrupt()
+    def give_up_when(self, unwanted: Callable[[], bool]) -> None:
+        """What is being read ends with an error as soon as this says so; it is asked now and then."""
+        self._reader.set_progress_handler(unwanted, _STEPS)
 
     def chats(self) -> list[Chat]:
         """Chats that are not deleted: those that are pinned, then the others, the latest first."""

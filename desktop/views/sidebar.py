@@ -74,7 +74,7 @@ class Sidebar(QFrame):
         self.search.hide()
         find = IconButton("search", "Search chats", shortcut="Ctrl+K")
         find.clicked.connect(self.start_search)
-        self.search.textChanged.connect(lambda _: self.refresh())
+        self.search.textChanged.connect(self._words_changed)
         self.search.returnPressed.connect(self._to_hits)
         self.search.installEventFilter(self)
         self.list = QListView()
@@ -105,8 +105,8 @@ class Sidebar(QFrame):
         layout.addLayout(bottom)
         self._fit()
         self._current: int | None = None
-        self._answered = ""
-        """The words of which the list shows what was found."""
+        self._answered: str | None = None
+        """The words of which the list shows what was found; "" = it shows all chats, None = nothing yet."""
         self._to_first = False
         self.finder = Finder(store, self)
         self.finder.found.connect(self._found)
@@ -154,6 +154,10 @@ class Sidebar(QFrame):
         """Read the list again, or of one chat what the list says of it."""
         attempt(partial(self._read, chat), self.noticed.emit)
 
+    def _words_changed(self) -> None:
+        self._to_first = False  # who types on stays in the field
+        self.refresh()
+
     def mark(self, chat: int | None) -> None:
         """Show which chat is open."""
         self._current = chat
@@ -187,7 +191,7 @@ class Sidebar(QFrame):
         if words:
             self.finder.ask(words)
             return
-        if self._answered or chat is None:
+        if self._answered != "" or chat is None:
             self.list.setUniformItemSizes(True)  # so that ten thousand are laid out at once
             self.model.set_chats(self._store.listed())
         else:

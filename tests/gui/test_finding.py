@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QTextEdit
@@ -9,9 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from desktop.models.chats import CHAT
 from desktop.start import Desktop
-from desktop.store import Draft
+from desktop.store import Chat, Draft, Store, StoreError
+from tests.gui.attaching import attach, chips, keeper
 from tests.gui.faults import try_again, unwritable
-from tests.gui.person import finished, send
+from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine
 
 
@@ -98,14 +101,46 @@ def test_a_place_far_up_comes_into_view(desktop: Desktop, engine: ScriptedEngine
     view = desktop.window.page.messages
 
     def in_view() -> bool:
-        widget = view._widgets[reply.id]
-        (edit,) = [e for e in widget.blocks.findChildren(QTextEdit) if e.extraSelections()]
+        widget = view._widgets.get(reply.id)
+        edits = widget.blocks.findChildren(QTextEdit) if widget is not None else []
+        edit = next((e for e in edits if e.extraSelections()), None)
+        if edit is None:  # it is not laid out yet
+            return False
         selections = edit.extraSelections()
         at = edit.mapTo(view.viewport(), edit.cursorRect(selections[0].cursor).center())
         return view.viewport().rect().contains(QPoint(5, at.y()))
 
     qtbot.waitUntil(in_view)
     assert not view.following
+
+
+def test_who_types_on_stays_in_the_field(chats: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the answer to Enter comes late."""
+    side = chats.window.sidebar
+    monkeypatch.setattr(side.finder, "ask", lambda _: None)
+    look_for(chats, qtbot, "cake")
+    qtbot.keyClick(side.search, Qt.Key.Key_Return)
+    qtbot.keyClicks(side.search, " rec")
+    side.finder.found.emit("cake rec", chats.store.search("cake rec"))
+    assert titles(chats)[0] == "1 found"
+    assert side.search.hasFocus()
+
+
+def test_a_list_that_could_not_be_read_is_read_with_the_next_change(
+    chats: Desktop, make_desktop: MakeDesktop, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listed(_: Store) -> list[Chat]:
+        raise StoreError("unread", "The chats could not be read.")
+
+    chats.window.close()
+    chats.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "listed", listed)
+        again = make_desktop(engine)
+    assert titles(again) == []
+    assert "could not be read" in again.window.page.notice.text
+    again.conversation.chat_changed.emit(again.store.search("cake")[0].chat.id)
+    assert titles(again) == ["Today", "Third thing", "Cake recipes", "Tell me of the sea"]
 
 
 def test_nothing_found_is_said_and_leaving_shows_all(chats: Desktop, qtbot: QtBot) -> None:
@@ -179,6 +214,17 @@ def test_what_the_disk_refused_is_written_later(desktop: Desktop, qtbot: QtBot) 
     desktop.window.unsent.keep()
     desktop.store.flush()
     assert desktop.store.unsent(0) == {0: Draft("kept")}
+
+
+def test_what_was_taken_away_does_not_come_back(desktop: Desktop, qtbot: QtBot, tmp_path: Path) -> None:
+    attach(desktop, qtbot, keeper(tmp_path))
+    qtbot.waitUntil(lambda: bool(desktop.store.unsent(0)))
+    with unwritable(desktop.store):
+        qtbot.keyClick(chips(desktop).chips[0], Qt.Key.Key_Delete)
+        qtbot.waitUntil(lambda: bool(desktop.window.unsent._unwritten))
+    desktop.window.unsent.keep()
+    desktop.store.flush()
+    assert desktop.store.unsent(0) == {}
 
 
 def test_another_chats_text_does_not_come_back_with_undo(chats: Desktop, qtbot: QtBot) -> None:

@@ -63,16 +63,28 @@ def timeline(rounds: Sequence[dict[str, Any]]) -> list[Bar]:
     return out
 
 
-def says_timeline(rounds: Sequence[dict[str, Any]], of: int, plain_ms: float | None) -> str:
-    """What these rounds of so many brought in their time, and what plain decoding brings in it."""
+def says_timeline(rounds: Sequence[dict[str, Any]], end: int, plain_ms: float | None) -> str:
+    """What these rounds brought in their time, and what plain decoding brings in it.
+
+    Args:
+        rounds: those shown.
+        end: the number of the reply's last round: it is not how many there are where the first are not kept, or
+            belong to an earlier part of the reply.
+        plain_ms: of a plain pass, where that was measured.
+    """
     bars = timeline(rounds)
     if not bars:
         return "No rounds yet."
     took = bars[-1].start + bars[-1].draft + bars[-1].verify + bars[-1].host
     tokens = sum(int(_number(record, "emitted")) for record in rounds)
     plain = f"; plain decoding, above, makes {took / plain_ms:.0f}, {plain_ms:.0f} ms each" if plain_ms else ""
-    first, last = (int(_number(rounds[at], "round")) for at in (0, -1))
-    return f"Rounds {first} to {last} of {of}, drafting and the pass: {tokens} tokens in {took:,.0f} ms{plain}."
+    first, last = number_of(rounds[0]), number_of(rounds[-1])
+    return f"Rounds {first} to {last} of {end}, drafting and the pass: {tokens} tokens in {took:,.0f} ms{plain}."
+
+
+def number_of(record: dict[str, Any]) -> int:
+    """A round's number in its reply."""
+    return int(_number(record, "round"))
 
 
 def usual_length(timings: Timings) -> int:

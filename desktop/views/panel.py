@@ -22,6 +22,7 @@ from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, Timeline
 from desktop.widgets.what_if import WhatIf
 
 UPDATE_MS = 500
+_WHOLE, _LAST_PART = "the whole reply", "the last part of the reply"
 _NOTHING = "What speculation is doing, and why, stands here while a reply is written."
 
 
@@ -33,6 +34,8 @@ class Panel(QScrollArea):
         self._engine, self._conversation = engine, conversation
         self._timings: Timings | None = None
         self._rounds: list[dict[str, Any]] = []
+        self._what = _WHOLE
+        """What these are of."""
         self.setObjectName("panel")
         self.setAccessibleName("Speculation")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -67,15 +70,15 @@ class Panel(QScrollArea):
         self.why.setText(why[:1].upper() + why[1:])
         points = insight.rate_points(self._rounds)
         rate = timings.tokens_per_second
-        self.rate.show_points(points, f"{rate:.1f} tok/s over the whole reply." if rate else "No reply yet.")
+        self.rate.show_points(points, f"{rate:.1f} tok/s over {self._what}." if rate else "No reply yet.")
         self.positions.show_shares(insight.position_shares(timings))
         self.equation.show_reply(
             timings.alpha, insight.usual_length(timings), timings.tokens_per_pass, insight.says_equation_one(timings)
         )
         plain = timings.plain_ms
         rounds = insight.passes(self._rounds)
-        shown = rounds[self.timeline.place(len(rounds))]
-        self.timeline.show_rounds(insight.timeline(shown), plain, insight.says_timeline(shown, len(rounds), plain))
+        shown, end = rounds[self.timeline.place(len(rounds))], insight.number_of(rounds[-1]) if rounds else 0
+        self.timeline.show_rounds(insight.timeline(shown), plain, insight.says_timeline(shown, end, plain))
         self._numbers.setText("\n\n".join(filter(None, self._sentences(timings))))
         self.what_if.set_cost(state.cost)
 
@@ -137,11 +140,14 @@ class Panel(QScrollArea):
         last = replies[-1] if replies else None
         self._timings = timings_of(last) if last is not None else None
         self._rounds = last_rounds(last) if last is not None else []
+        self._what = _LAST_PART if last is not None and last.parts else _WHOLE
         self._soon()
 
     def _running(self, running: bool) -> None:
         if running:
+            live = self._conversation.live
             self._timings, self._rounds = None, []
+            self._what = _LAST_PART if live is not None and live.parts else _WHOLE
             self._soon()
         else:
             self._look()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -69,6 +70,22 @@ def test_all_rounds_of_a_reply_can_be_looked_at(desktop: Desktop, qtbot: QtBot) 
     panel._rounds.append(one | {"round": 32})
     panel.refresh()
     assert "Rounds 21 to 32 of 32" in panel.timeline.words.text()
+
+
+def test_the_figures_of_a_reply_that_went_on_are_its_last_parts(desktop: Desktop, qtbot: QtBot) -> None:
+    toggle(desktop)
+    panel = desktop.window.panel
+    assert panel is not None
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    one = {"draft_ms": 9.0, "verify_ms": 40.0, "host_ms": 1.0, "emitted": 3}
+    rounds = [one | {"round": n} for n in range(1, 31)]
+    part = {"bytes": 1, "rounds": 21, "target": reply.target}
+    desktop.conversation._replace(replace(reply, rounds=rounds, parts=(part,)))
+    panel.refresh()
+    assert "tok/s over the last part of the reply" in panel.rate.words.text()
+    assert "Rounds 21 to 30 of 30" in panel.timeline.words.text()
 
 
 @pytest.fixture

@@ -54,9 +54,9 @@ def test_the_timeline_is_rounds_without_gaps_and_counts_what_they_brought() -> N
     assert len(bars) == 12
     for a, b in itertools.pairwise(bars):
         assert b.start == pytest.approx(a.start + a.draft + a.verify + a.host)
-    said = "Rounds 0 to 11 of 60, drafting and the pass: 36 tokens in 1,200 ms"
-    assert insight.says_timeline(made, 60, None) == f"{said}."
-    assert insight.says_timeline(made, 60, 50.0) == f"{said}; plain decoding, above, makes 24, 50 ms each."
+    said = "Rounds 0 to 11 of 59, drafting and the pass: 36 tokens in 1,200 ms"
+    assert insight.says_timeline(made, 59, None) == f"{said}."
+    assert insight.says_timeline(made, 59, 50.0) == f"{said}; plain decoding, above, makes 24, 50 ms each."
     assert insight.says_timeline([], 0, 50.0) == "No rounds yet."
     prompts_own = {"round": 0, "verify_ms": 0.0, "emitted": 1}
     assert insight.passes([prompts_own, *made]) == made

@@ -62,6 +62,7 @@ class Attaching(QObject):
         with self._turn:
             if not cancelled.is_set():
                 self._try(ticket, path, cancelled)
+        self._running.pop(ticket, None)
 
     def _try(self, ticket: int, path: Path, cancelled: threading.Event) -> None:
         try:

@@ -48,8 +48,9 @@ class Engine(QObject):
         self.drafts_of = ""
         """The target that ``drafts`` were looked up for."""
         self._failed = ""
-        self._complaint: Notice | None = None
         """The target that was wanted last and could not be loaded."""
+        self._complaint: Notice | None = None
+        """What was said of that, or of a draft."""
         self._worker: Literal["starting", "up", "lost"] = "starting"
         self._wanted: Wanted | None = None
         self._draft_is_due = False

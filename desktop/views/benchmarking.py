@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from backend.bench.workloads import Prompt, load_prompts
+from backend.documents import asked
 from backend.errors import EngineError, ErrorCode
 from backend.outputs import checked, write_whole
 from desktop.bridge import EngineBridge
@@ -156,8 +157,8 @@ class Benchmarking(QObject):
 
     def _show_questions(self) -> None:
         if self.dialog is not None:
-            asked = [m.content for m in self._conversation.messages if m.role == "user" and m.content.strip()]
-            self.dialog.options.set_questions(asked)
+            own = [asked(m.content, m.attachments) for m in self._conversation.messages if m.role == "user"]
+            self.dialog.options.set_questions([text for text in own if text.strip()])
 
     def _say(self, text: str) -> None:
         if self.dialog is not None:

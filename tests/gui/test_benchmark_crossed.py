@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from backend.documents import Attachment, asked
 from backend.errors import EngineError, ErrorCode
 from desktop.start import Desktop
 from desktop.views.benchmark_options import CHAT, FILE
@@ -167,6 +168,17 @@ def test_a_pipe_is_not_waited_for(desktop: Desktop, qtbot: QtBot, tmp_path: Path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk here")
+def test_a_question_of_the_chat_has_its_files(desktop: Desktop, qtbot: QtBot) -> None:
+    note = Attachment("note.txt", "", "The lamp is lit.", 16)
+    desktop.conversation.send("When?", attachments=[note])
+    finished(desktop, qtbot)
+    dialog = opened(desktop)
+    dialog.options.source.setCurrentIndex(dialog.options.source.findData(CHAT))
+    series = dialog.options.series
+    assert series is not None
+    assert [prompt.text for prompt in series.prompts] == [asked("When?", [note])]
+
+
 def test_a_full_disk_is_said(desktop: Desktop, qtbot: QtBot) -> None:
     dialog = opened(desktop)
     begin(dialog, qtbot)

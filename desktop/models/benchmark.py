@@ -158,5 +158,5 @@ class Benchmark(QObject):
             self._end()
 
     def _on_failed(self, job: str, error: EngineError) -> None:
-        if job and job == self._job:
-            self._end(error)
+        if job and job == self._job:  # of an engine that ended the job may tell first
+            self._end(EngineError(error.code, _LOST) if error.code is ErrorCode.WORKER_GONE else error)

@@ -12,6 +12,7 @@ from desktop.settings import SendWith
 from desktop.store import Draft, Message
 from desktop.theme.icons import IconButton
 from desktop.widgets.message import RING, MessageWidget
+from desktop.widgets.seeking import Seeking
 
 COLUMN_EM = 46
 FIRST_SHOWN = 40
@@ -52,9 +53,7 @@ class MessageView(QScrollArea):
         self._following = True
         self._held: tuple[QWidget, int] | None = None
         """While earlier messages are laid out above: what the reader sees, and how far below the top it stays."""
-        self._marked: MessageWidget | None = None
-        self._sought: tuple[int, str] | None = None
-        """A message to be shown that is not laid out yet, and the words in it."""
+        self._seeking = Seeking(self, self._sought, self._lay_out_more)
         self._origins = False
         self._send_with: SendWith = "enter"
         self._more = QPushButton("Show earlier messages")
@@ -67,7 +66,7 @@ class MessageView(QScrollArea):
         self._list.setSpacing(18)
         self._list.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._list.addStretch(1)
-        self._page = page = QWidget()
+        page = QWidget()
         page.setObjectName("column")
         row = QHBoxLayout(page)
         row.setContentsMargins(16 - RING, 0, 16 - RING, 0)
@@ -97,7 +96,8 @@ class MessageView(QScrollArea):
     def show_messages(self, messages: list[Message]) -> None:
         """Show another branch or chat, from its end."""
         self._remove(self.widgets)
-        self._earlier, self._sought = list(messages), None
+        self._seeking.stop()
+        self._earlier = list(messages)
         for message in self._take_earlier():
             self._add(message, self._list.count() - 1)
         self.to_end()
@@ -119,37 +119,7 @@ class MessageView(QScrollArea):
 
     def show_found(self, message: int, words: str) -> None:
         """Scroll to a message and mark the words in it, until others are looked for or another chat is shown."""
-        self._sought = message, words
-        self._seek()
-
-    def _seek(self) -> None:
-        """A part at a time: what stands before the words in a huge chat would hold the window up for seconds."""
-        if self._sought is None:
-            return
-        self._following = False
-        message, words = self._sought
-        if (widget := self._widgets.get(message)) is None:
-            if self._earlier:
-                self._show_earlier()
-                QTimer.singleShot(0, self, self._seek)
-            return
-        self._sought = None
-        if self._marked is not None:
-            self._marked.mark([])
-        self._marked = widget
-        widget.mark(words.split())
-        for wait in (0, 80):  # once more when texts that were never shown before have their height
-            QTimer.singleShot(wait, widget, lambda: self._bring(widget, words.split()))
-
-    def _bring(self, widget: MessageWidget, words: Sequence[str]) -> None:
-        """The words into view."""
-        widget.setFocus(Qt.FocusReason.OtherFocusReason)
-        if (place := widget.mark(words)) is None:
-            self.ensureWidgetVisible(widget)
-            return
-        inner, rect = place
-        at = inner.mapTo(self._page, rect.center())
-        self.ensureVisible(at.x(), at.y(), 0, self.viewport().height() // 3)
+        self._seeking.seek(message, words.split())
 
     def show_origins(self, on: bool) -> None:
         """Replies token by token, or as they are to be read."""
@@ -231,8 +201,7 @@ class MessageView(QScrollArea):
         self._held = None
         for widget in widgets:
             widget.keep_rewriting()
-            if widget is self._marked:
-                self._marked = None
+            self._seeking.gone(widget)
             del self._widgets[widget.message.id]
             self._list.removeWidget(widget)
             widget.hide()
@@ -249,6 +218,15 @@ class MessageView(QScrollArea):
             self._add(message, number + 1)
         self._widgets |= later
         self.laid_out.emit()
+
+    def _sought(self, message: int) -> MessageWidget | None:
+        self._following = False
+        return self._widgets.get(message)
+
+    def _lay_out_more(self) -> bool:
+        if more := bool(self._earlier):
+            self._show_earlier()
+        return more
 
     def _take_earlier(self) -> list[Message]:
         """The last of the messages that are not laid out yet: no more than can be at once."""

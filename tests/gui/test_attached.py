@@ -181,7 +181,7 @@ def test_what_is_not_sent_is_kept(
     with unwritable(chat.store):
         attach(chat, qtbot, keeper(tmp_path, "Wind", "wind.txt"))
         qtbot.keyClicks(chat.window.page.composer.edit, "and this")
-        qtbot.wait(400)
+        qtbot.waitUntil(lambda: bool(chat.window.unsent._unwritten))
     chat.window.page.composer.counting.emit()
     wind = Draft("and this", (Attachment("wind.txt", "", "Wind", 4),))
     qtbot.waitUntil(lambda: chat.store.unsent(here.id) == {here.id: wind})

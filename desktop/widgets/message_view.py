@@ -242,7 +242,10 @@ class MessageView(QScrollArea):
     def _step(self, by: int) -> None:
         widgets = self.widgets
         at = next((n for n, widget in enumerate(widgets) if widget.hasFocus()), -1) + by
-        if 0 <= at < len(widgets):
+        if at == -1 and self._lay_out_more():
+            self._held = widgets[0], self.viewport().height() // 2  # below the end of what is come to
+            self.widgets[-len(widgets) - 1].setFocus(Qt.FocusReason.OtherFocusReason)
+        elif 0 <= at < len(widgets):
             widgets[at].setFocus(Qt.FocusReason.OtherFocusReason)
             self.ensureWidgetVisible(widgets[at])
 

@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from backend.protocol import RoundRecord
@@ -150,6 +151,17 @@ def test_a_damaged_row_costs_what_is_damaged_and_not_the_chat(desktop: Desktop, 
     finished(desktop, qtbot)
     assert [m.content for m in desktop.conversation.messages] == ["one\ufffd", "Hello there.", "two", "Hello there."]
     assert desktop.conversation.messages[-1].damaged == ()
+
+
+def test_the_keyboard_goes_on_to_earlier_messages(view: MessageView, qtbot: QtBot) -> None:
+    view.show_messages(long_ones(20))
+    first = view.widgets[0]
+    first.setFocus()
+    qtbot.waitUntil(first.hasFocus)
+    qtbot.keyClick(first, Qt.Key.Key_Up)
+    qtbot.waitUntil(lambda: first.message.id - 1 in view._widgets and view._widgets[first.message.id - 1].hasFocus())
+    at = view._widgets[first.message.id - 1]
+    qtbot.waitUntil(lambda: not at.visibleRegion().isEmpty())
 
 
 def test_words_far_up_are_sought_a_part_at_a_time(view: MessageView, qtbot: QtBot) -> None:

@@ -12,11 +12,22 @@ from typing import Any, ClassVar
 
 import pytest
 
+from backend.bench.modes import Mode
 from backend.bench.peers import Peer, parse_peer
-from backend.bench.runner import Run, collect, measure, order
+from backend.bench.runner import OwnMode, Run, collect, measure, order
 from backend.bench.workloads import Prompt
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import Delta, Finished, PromptProgress, ReplyEvent, Sampling, Timings, TokenRecord
+from backend.protocol import (
+    Delta,
+    Finished,
+    PromptProgress,
+    ReplyEvent,
+    ReplyRequest,
+    Sampling,
+    Speculation,
+    Timings,
+    TokenRecord,
+)
 
 PROMPTS = [Prompt(str(i), "c", f"question {i}") for i in range(4)]
 
@@ -59,6 +70,26 @@ def test_modes_take_turns_within_each_prompt() -> None:
 def test_everybody_stands_everywhere_equally_often(n: int) -> None:
     for place in range(n):
         assert len(set(Counter(order(range(n), turn)[place] for turn in range(2 * n)).values())) == 1
+
+
+def test_every_reply_of_ours_begins_with_nothing_in_memory() -> None:
+    """And none hears what was learnt in another repeat, in another way, or in a person's chats."""
+    asked: list[ReplyRequest] = []
+
+    class Client:
+        async def reply(self, request: ReplyRequest, _job: str) -> AsyncIterator[ReplyEvent]:
+            asked.append(request)
+            yield Finished("stop", Timings(), 7, 3, (1, 2), "digest")
+
+    own = [OwnMode(Client(), Mode(name, Speculation()), 8) for name in ("plain", "auto")]  # type: ignore[arg-type]
+
+    async def work() -> None:
+        async for _ in measure(PROMPTS[:1], own, 2, Sampling(seed=7)):
+            pass
+
+    asyncio.run(work())
+    assert [request.reuse_cache for request in asked] == [False] * 4
+    assert len({request.learner for request in asked} - {""}) == 4
 
 
 def test_repeats_are_told_apart() -> None:

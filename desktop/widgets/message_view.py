@@ -19,7 +19,6 @@ FIRST_SHOWN = 40
 LETTERS_SHOWN = 12_000
 """Messages laid out when a chat is opened: at most so many, and none beyond so many letters, which take a tenth of a
 second. As many earlier ones are laid out whenever the reader comes near them, so that a huge chat opens at once."""
-
 MOST_SHOWN = 2 * FIRST_SHOWN
 
 
@@ -51,8 +50,8 @@ class MessageView(QScrollArea):
         self._earlier: list[Message] = []
         self._widgets: dict[int, MessageWidget] = {}
         self._following = True
-        self._held: tuple[QWidget, int] | None = None
-        """While earlier messages are laid out above: what the reader sees, and how far below the top it stays."""
+        self._held: Callable[[], int] | None = None
+        """While earlier messages are laid out above: where the scroll bar belongs for the reader to see the same."""
         self._seeking = Seeking(self, self._sought, self._lay_out_more)
         self._origins = False
         self._send_with: SendWith = "enter"
@@ -211,13 +210,16 @@ class MessageView(QScrollArea):
         """What is being read stays where it is."""
         if self._widgets:
             first = self.widgets[0]
-            self._held = (first, first.y() - self.verticalScrollBar().value())
+            self._hold(first, first.y() - self.verticalScrollBar().value())
         self._following = False
         later, self._widgets = self._widgets, {}
         for number, message in enumerate(self._take_earlier()):
             self._add(message, number + 1)
         self._widgets |= later
         self.laid_out.emit()
+
+    def _hold(self, widget: QWidget, below: int) -> None:
+        self._held = lambda: max(0, widget.y() - below)
 
     def _sought(self, message: int) -> MessageWidget | None:
         self._following = False
@@ -243,7 +245,7 @@ class MessageView(QScrollArea):
         widgets = self.widgets
         at = next((n for n, widget in enumerate(widgets) if widget.hasFocus()), -1) + by
         if at == -1 and self._lay_out_more():
-            self._held = widgets[0], self.viewport().height() // 2  # below the end of what is come to
+            self._hold(widgets[0], self.viewport().height() // 2)  # below the end of what is come to
             self.widgets[-len(widgets) - 1].setFocus(Qt.FocusReason.OtherFocusReason)
         elif 0 <= at < len(widgets):
             widgets[at].setFocus(Qt.FocusReason.OtherFocusReason)
@@ -253,8 +255,7 @@ class MessageView(QScrollArea):
         if self._following:
             self._keep_end()
         elif self._held is not None:
-            widget, below = self._held
-            self.verticalScrollBar().setValue(widget.y() - below)
+            self.verticalScrollBar().setValue(self._held())
         self._place_jump()
 
     def _keep_end(self) -> None:
@@ -263,7 +264,7 @@ class MessageView(QScrollArea):
 
     def _scrolled(self, value: int) -> None:
         self._following = value >= self.verticalScrollBar().maximum() - 12
-        if self._held is not None and value != self._held[0].y() - self._held[1]:
+        if self._held is not None and value != self._held():
             self._held = None  # the reader has moved on
         if value < self.viewport().height() and self._earlier and not self._following and self._held is None:
             QTimer.singleShot(0, self, self._came_near)

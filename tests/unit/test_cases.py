@@ -9,7 +9,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 CASES = TESTS.parent / "docs" / "cases.md"
-ROWS = [line.split("|")[1:-1] for line in CASES.read_text("utf-8").splitlines() if re.match(r"\| [A-Z]\d+ ", line)]
+ROWS = [line.split("|")[1:-1] for line in CASES.read_text("utf-8").splitlines() if re.match(r"\| ([A-Z]\d+|–) ", line)]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip())
@@ -23,6 +23,6 @@ def test_what_covers_it_is_there(row: list[str]) -> None:
 
 
 def test_every_case_is_there_once() -> None:
-    ids = [row[0].strip() for row in ROWS]
-    assert len(ids) == len(set(ids)) > 100
+    cases = [(row[0].strip(), row[1].strip()) for row in ROWS]
+    assert len(cases) == len(set(cases)) > 100
     assert all(len(row) == 4 and row[3].strip() for row in ROWS)

@@ -17,8 +17,10 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.library.library import Library
 from backend.library.pairing import check_pair, check_sizes
+from backend.library.paths import learnt_file
 from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, cards, machine, measured_memory_rate
+from backend.plan.measured import measured
 from backend.plan.needs import Needs, of_file, of_model
 from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
 from backend.plan.request import request_for
@@ -70,9 +72,9 @@ def run(args: argparse.Namespace) -> int:
     options = LoadOptions(n_ctx=args.context, kv_type=args.kv_type, draft_kv_type=args.draft_kv_type)
     request = request_for(options, target.needs, draft.needs if draft else None)
     request = replace(request, acceptance=args.acceptance)
-    here = _machine(args.memory, args.vram)
+    here, how = _machine(args.memory, args.vram, target.needs.quant)
     found = plans(request, here)
-    print(_title(request, here, measured=args.memory is None))
+    print(_title(request, here, how))
     if not found:
         print(_too_large(request, here))
         return 1
@@ -132,14 +134,16 @@ def _read_at_all(needs: Needs) -> Needs:
     )
 
 
-def _machine(memory: int | None, vram: Sequence[int] | None) -> Machine:
-    given = [size for size in vram or () if size]
-    rate = None
-    if memory is None:
-        memory, rate = free_main_memory(), measured_memory_rate(psutil.cpu_count(logical=False) or 1)
-    if vram is None:
-        given = _cards_here()
-    return machine(memory, given, memory_rate=rate)
+def _machine(memory: int | None, vram: Sequence[int] | None, quant: str) -> tuple[Machine, str]:
+    """What there is to plan for, and how the speed of its memory is known."""
+    given = [size for size in vram or () if size] if vram is not None else _cards_here()
+    if memory is not None:
+        return machine(memory, given), "assumed"
+    known = measured(learnt_file(), quant)
+    if known is not None:
+        return machine(free_main_memory(), given, memory_rate=known.rate, passes=known.passes), "measured in replies"
+    rate = measured_memory_rate(psutil.cpu_count(logical=False) or 1)
+    return machine(free_main_memory(), given, memory_rate=rate), "measured now"
 
 
 def _cards_here() -> list[int]:
@@ -155,14 +159,14 @@ def _cards_here() -> list[int]:
         return cards(state.devices)
 
 
-def _title(request: Request, here: Machine, measured: bool) -> str:
+def _title(request: Request, here: Machine, how: str) -> str:
     cards = ", ".join(f"{shown_size(card.free)} on {card.name}" for card in here.gpus) or "no GPU"
     pair = one_line(request.target.name + (f" with {request.draft.name}" if request.draft else ""))
     guess = "estimated from the catalogue" if request.target.estimated else "from the file"
     return (
         f"{pair}; weights {guess}; {request.n_ctx:,} tokens of context\n"
         f"On {cards}, {shown_size(here.memory.free)} of memory that reads {here.memory.rate / 1e6:.0f} GB/s "
-        f"({'measured now' if measured else 'assumed'})"
+        f"({how})"
     )
 
 
@@ -192,7 +196,7 @@ def _verdict(request: Request, here: Machine, found: Sequence[Plan]) -> str:
 
 def _too_large(request: Request, here: Machine) -> str:
     target = request.target
-    need = target.embedding + target.kv(request.n_ctx, request.kv_type)
+    need = target.tables + target.kv(request.n_ctx, request.kv_type)
     need += target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
     needed, free = shown_sizes(need, here.memory.free)
     fits = next((n for n in _SHORTER if n < request.n_ctx and plans(replace(request, n_ctx=n), here)), None)

@@ -126,7 +126,8 @@ def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int)
     if options.draft_gpu_layers:
         return
     needs, request = of_file(draft), _request(options, draft, draft, n_ctx)
-    wanted = needs.weights + draft_beside(needs, request, flash=request.draft_flash)
+    mapped = request.mapped and not options.streamed
+    wanted = needs.resident(mapped=mapped) + needs.tables + draft_beside(needs, request, flash=request.draft_flash)
     if wanted > memory:
         needed, free = shown_sizes(wanted, memory)
         raise EngineError(
@@ -165,6 +166,9 @@ def _plans(request: Request, here: Machine) -> list[Plan]:
 
 def _needed(request: Request) -> int:
     target, draft = request.target, request.draft
-    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
-    out = target.weights + target.kv(request.n_ctx, request.kv_type) + buffers
-    return out if draft is None else out + draft.weights + draft_beside(draft, request, flash=request.draft_flash)
+    out = target.resident(mapped=request.mapped) + target.tables + target.kv(request.n_ctx, request.kv_type)
+    out += target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
+    if draft is None:
+        return out
+    beside = draft_beside(draft, request, flash=request.draft_flash)
+    return out + draft.resident(mapped=request.mapped) + draft.tables + beside

@@ -24,8 +24,6 @@ log = logging.getLogger(__name__)
 
 _AHEAD = 2
 """Layers held beside the one that is computed."""
-_SPARE = 64 << 20
-"""Bytes of memory that are left to everything else."""
 _READERS = 4
 """Reads at once: one alone does not keep a fast disk busy."""
 _POLL = 0.05
@@ -80,7 +78,7 @@ class Streamer:
             return 0
         found = locate(layer_runs(self._facts), self._others)
         sizes = {layer: sum(region.run.size for region in regions) for layer, regions in found.items()}
-        chosen = _spread({n: size for n, size in sizes.items() if n < self._facts.n_layer}, self._missing + _SPARE)
+        chosen = _spread({n: size for n, size in sizes.items() if n < self._facts.n_layer}, self._missing)
         if not chosen:
             return 0
         try:

@@ -39,6 +39,11 @@ def chats_file() -> Path:
     return data_dir() / "chats.sqlite"
 
 
+def learnt_file() -> Path:
+    """What the engine learnt about models and machine. Neither made nor checked here."""
+    return data_path() / "learnt.json"
+
+
 def config_dir() -> Path:
     """Settings; created on first use. Raises as :func:`data_dir`."""
     home = _home()

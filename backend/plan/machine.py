@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from backend.equations import between
 from backend.protocol import DeviceInfo
 
 _GPU_RATE = 250e6
@@ -21,7 +23,7 @@ _GPU_ROW, _RAM_ROW = 0.02, 0.15
 with a Q4_K_M target (0.12 to 0.2 there), assumed for a GPU."""
 
 
-_REACHED = 0.6
+_REACHED = 0.7
 _SPARE = 256 << 20
 """Left free on a card: for its driver, and what other programs draw."""
 
@@ -36,6 +38,7 @@ class Place:
         rate: bytes read in a millisecond.
         row: what each further token of a pass adds, as a share of a one-token pass.
         spare: bytes of ``free`` that are left alone.
+        passes: what passes of some sizes were measured to take there, as multiples of a one-token pass; instead of row.
     """
 
     name: str
@@ -43,6 +46,11 @@ class Place:
     rate: float
     row: float
     spare: int = 0
+    passes: Mapping[int, float] | None = None
+
+    def times(self, n: int) -> float:
+        """What a pass over ``n`` tokens takes there, as a multiple of a one-token pass."""
+        return between(self.passes, sorted(self.passes), n) if self.passes else 1 + self.row * (n - 1)
 
     @property
     def usable(self) -> int:
@@ -59,14 +67,20 @@ class Machine:
     disk: Place
 
 
-def machine(memory: int, gpus: Sequence[int] = (), *, memory_rate: float | None = None) -> Machine:
+def machine(
+    memory: int,
+    gpus: Sequence[int] = (),
+    *,
+    memory_rate: float | None = None,
+    passes: Mapping[int, float] | None = None,
+) -> Machine:
     """A machine with so many free bytes of main memory and on each card.
 
     Several cards are planned as one, with a spare for each: llama.cpp shares the layers out between them by itself.
     """
     name = "GPU 0" if len(gpus) == 1 else f"{len(gpus)} GPUs"
     merged = (Place(name, sum(gpus), _GPU_RATE, _GPU_ROW, len(gpus) * _SPARE),) if gpus else ()
-    ram = Place("memory", memory, memory_rate or _RAM_RATE, _RAM_ROW)
+    ram = Place("memory", memory, memory_rate or _RAM_RATE, _RAM_ROW, passes=passes)
     return Machine(merged, ram, Place("disk", 0, _DISK_RATE, 0.0))
 
 
@@ -77,17 +91,20 @@ def cards(devices: Iterable[DeviceInfo]) -> list[int]:
     return [device.free for device in devices if device.kind == "gpu" and device.total]
 
 
-def measured_memory_rate(threads: int, size: int = 1 << 28) -> float:
-    """Bytes of weights that a pass with ``threads`` threads reads in a millisecond; takes about 0.2 s.
+def measured_memory_rate(threads: int, size: int = 1 << 28, seconds: float = 0.2) -> float:
+    """Bytes of weights that a pass with ``threads`` threads reads in a millisecond.
 
-    Matrix products reach a part of what a plain scan does: 0.5 to 0.7 on a 2-core server processor.
+    Matrix products reach a part of what a plain scan does: 0.55 to 0.85 on three 2-core server processors.
     """
     part = np.ones(size // threads // 8)
     parts = [part, *(part.copy() for _ in range(threads - 1))]
+
+    def scan(part: NDArray[np.float64]) -> float:
+        scans, began = 0, time.perf_counter()
+        while (now := time.perf_counter()) < began + seconds or not scans:
+            part.max()  # lets other threads run, and reads without writing
+            scans += 1
+        return scans * part.nbytes / (1e3 * (now - began))
+
     with ThreadPoolExecutor(threads) as pool:
-        best = 0.0
-        for _ in range(3):
-            began = time.perf_counter()
-            list(pool.map(np.max, parts))  # lets other threads run, and reads without writing
-            best = max(best, sum(p.nbytes for p in parts) / (1e3 * (time.perf_counter() - began)))
-    return _REACHED * best
+        return _REACHED * sum(pool.map(scan, parts))

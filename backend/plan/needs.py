@@ -1,7 +1,8 @@
 """What a model takes in memory, by what it is for (design §5).
 
 Weights come from the tensor table of a file that is here, else from the catalogue's size and shape. The KV cache is
-exact; the compute buffer follows what llama.cpp reports for models of this kind.
+exact; the compute buffer and what a vocabulary takes follow what llama.cpp was seen to allocate (``make bench
+ARGS=memory`` compares). Weights that are mapped from their file count as far as every token reads them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ _LEAST = 64
 """Tokens that are computed at once whatever they take: the most of one verification pass."""
 _OUTPUT_QUANT = {"Q4_K_M": (4.5, 6.5625), "Q5_K_M": (5.5, 6.5625), "Q6_K": (6.5625, 6.5625), "Q8_0": (8.5, 8.5)}
 """Bits a weight of the embedding and of the output matrix, as llama-quantize makes them (llama-quant.cpp)."""
+_FFN = 3.5
+"""How much wider than the embedding a feed-forward network is, where that is not known."""
+_TABLES = {"bpe": 280}
+_OTHER_TABLES = 160
+"""Bytes that a token of a vocabulary takes in llama.cpp's tables, with its merges where it has such."""
 _TIED_BELOW = 2560
 """Width up to which published families share embedding and output matrix (Qwen3 up to 4B, Gemma, SmolLM2)."""
 
@@ -37,9 +43,12 @@ class Needs:
         embedding: tables that stay in main memory; a token reads one row of each.
         shared: bytes of ``output`` that are the embedding's: held once in main memory, once more on a card.
         kv_width: numbers that one token adds to the cache, over all layers.
+        n_ff: width of the feed-forward network.
+        tables: what llama.cpp makes of the vocabulary, in main memory.
         trained: the longest context that it was trained on; 0 = not known.
         estimated: from the catalogue, the file not being here.
         sliding: whether layers look back through a sliding window.
+        quant: of the weights.
     """
 
     name: str
@@ -50,10 +59,13 @@ class Needs:
     kv_width: int
     n_heads: int
     n_embd: int
+    n_ff: int
     n_vocab: int
+    tables: int = 0
     trained: int = 0
     estimated: bool = False
     sliding: bool = False
+    quant: str = ""
 
     @property
     def weights(self) -> int:
@@ -65,16 +77,27 @@ class Needs:
         """What one token reads of them."""
         return sum(self.layers) + self.output
 
+    def resident(self, *, mapped: bool) -> int:
+        """Weights in main memory where all of them lie there: of a mapped embedding a token touches one row."""
+        return self.read if mapped else self.weights
+
     def kv(self, n_ctx: int, kv_type: str = "f16") -> int:
         """The cache of ``n_ctx`` tokens."""
         return round(n_ctx * self.kv_width * _KV_BYTES[kv_type])
 
     def compute(self, n_ctx: int, n_batch: int, rows: int, *, flash: bool) -> int:
-        """The compute buffer: scores and masks of the tokens computed at once, their activations, and logits."""
+        """The compute buffer at its fullest, and the logits that are handed out.
+
+        It is fullest in attention (masks, without flash attention the scores of all heads, and what goes in and out),
+        in the feed-forward network, or where logits are made.
+        """
         at_once = n_batch if flash else tokens_at_once(n_batch, n_ctx, self.n_heads)
-        masks, activations = 8 * at_once * n_ctx, 48 * at_once * self.n_embd
-        scores = 0 if flash else 4 * at_once * n_ctx * self.n_heads
-        return masks + max(scores, activations) + 4 * rows * self.n_vocab
+        masks = n_ctx * (2 if self.sliding else 1) * (0.5 if flash else 1.0)
+        keys = self.kv_width // max(1, len(self.layers))
+        attention = 0 if flash else n_ctx * self.n_heads + 5 * self.n_embd + keys
+        widest = max(attention, 3 * self.n_ff + 4 * self.n_embd)
+        logits = 4 * rows * self.n_vocab
+        return max(round(4 * at_once * (masks + widest)), logits) + logits
 
 
 def tokens_at_once(n_batch: int, n_ctx: int, n_heads: int) -> int:
@@ -86,7 +109,7 @@ def tokens_at_once(n_batch: int, n_ctx: int, n_heads: int) -> int:
 def of_file(facts: GgufFacts, name: str = "") -> Needs:
     """What a file that is here needs; ``name`` for people, where it is known by another than the file's own."""
     layers = [0] * facts.n_layer
-    output = embedding = rows = 0
+    output = embedding = rows = n_ff = 0
     tied, attending = True, set()
     for tensor in facts.tensors():
         block = _BLOCK.match(tensor.name)
@@ -94,6 +117,8 @@ def of_file(facts: GgufFacts, name: str = "") -> Needs:
             layers[int(block[1])] += tensor.nbytes
             if block[2].startswith(_KEYS):
                 attending.add(int(block[1]))
+            if block[2] == "ffn_up.weight":
+                n_ff = max(n_ff, tensor.shape[-1])
         elif tensor.name == "token_embd.weight":
             embedding += tensor.nbytes
         elif tensor.name.startswith("per_layer_token_embd"):
@@ -111,9 +136,12 @@ def of_file(facts: GgufFacts, name: str = "") -> Needs:
         (len(attending) or facts.n_layer) * facts.n_head_kv * (facts.head_size_k + facts.head_size_v),
         facts.n_head,
         facts.n_embd,
+        n_ff or round(_FFN * facts.n_embd),
         facts.n_vocab,
+        _TABLES.get(facts.vocab_type, _OTHER_TABLES) * facts.n_vocab,
         trained=facts.context_length,
         sliding=facts.sliding_window > 0,
+        quant=facts.quant,
     )
 
 
@@ -152,8 +180,11 @@ def of_catalogue(name: str, shape: Shape, size: int, quant: str) -> Needs | None
         2 * shape.layers * shape.kv_heads * shape.head_size,
         shape.heads,
         shape.embedding,
+        round(_FFN * shape.embedding),
         shape.vocabulary,
+        _TABLES["bpe"] * shape.vocabulary,
         estimated=True,
         sliding=bool(shape.sliding_window),
         trained=shape.context_length or 0,
+        quant=quant,
     )

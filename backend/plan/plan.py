@@ -14,6 +14,8 @@ from backend.plan.machine import Machine, Place
 from backend.plan.needs import Needs
 
 Where = Literal["none", "gpu", "memory"]
+_BESIDE_STREAM = 64 << 20
+"""Bytes of main memory left to everything else where weights do not fit: programs' code is read from files too."""
 TYPICAL_ACCEPTANCE = 0.75
 """Of a draft of the same family, where nothing was measured."""
 
@@ -33,6 +35,8 @@ class Request:
     n_batch: int = 512
     rows: int = 64
     draft_rows: int = 16
+    mapped: bool = True
+    """Whether weights in main memory are mapped from their files; the draft of a streamed target never is."""
     acceptance: float = TYPICAL_ACCEPTANCE
 
 
@@ -76,7 +80,7 @@ def _placed(request: Request, machine: Machine, where: Where) -> Plan | None:
         if draft_at is None:
             return None
     on_cards = _fill_cards(request, machine, free, plan)
-    read = _fill_memory(request, machine, free, plan)
+    read = _fill_memory(request, machine, free, plan, draft_at is machine.memory)
     if read is None:
         return None
     plan.taken = {place.name: place.usable - free[place.name] for place in (*machine.gpus, machine.memory)}
@@ -96,12 +100,13 @@ def _place_draft(request: Request, machine: Machine, where: Where, free: dict[st
     assert draft is not None
     flash = where == "gpu"
     need = draft_beside(draft, request, flash=flash or request.draft_flash)
+    left = free[machine.memory.name] - draft.tables
     if flash:  # the embedding stays in main memory
         need += draft.read
-        if (left := free[machine.memory.name] - draft.embedding) < 0:
+        if (left := left - (0 if request.mapped else draft.embedding)) < 0:
             return None
     else:
-        need += draft.weights
+        need += draft.resident(mapped=request.mapped) + draft.tables
     for place in machine.gpus if flash else (machine.memory,):
         if free[place.name] >= need:
             free[place.name] -= need
@@ -129,21 +134,28 @@ def _fill_cards(request: Request, machine: Machine, free: dict[str, int], plan: 
     return read
 
 
-def _fill_memory(request: Request, machine: Machine, free: dict[str, int], plan: Plan) -> int | None:
+def _fill_memory(
+    request: Request, machine: Machine, free: dict[str, int], plan: Plan, beside_draft: bool
+) -> int | None:
     """What the cards did not take; bytes read a token, from disk too. None where more than weights would lie there."""
     target, ram = request.target, machine.memory.name
     n_layers = min(len(target.layers), len(target.layers) + 1 - plan.gpu_layers)  # the output goes to a card first
-    weights = sum(target.layers[:n_layers]) + (0 if plan.gpu_layers else target.output - target.shared)
+    weights = sum(target.layers[:n_layers]) + (0 if plan.gpu_layers else target.output)
     caches = target.kv(request.n_ctx, request.kv_type) * n_layers // max(1, len(target.layers))
     logits = 4 * request.rows * target.n_vocab
     flash = request.flash or plan.gpu_layers > 0
     buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=flash) if n_layers else logits
-    held = caches + buffers + target.embedding
-    plan.streamed = max(0, weights + held - free[ram])
+    held = caches + buffers + target.tables
+    if not request.mapped:
+        held += target.embedding - (0 if plan.gpu_layers else target.shared)
+    if weights + held > free[ram] and beside_draft and request.draft is not None:  # it is read into memory then
+        held += request.draft.weights - request.draft.resident(mapped=request.mapped)
+    if weights + held > free[ram]:
+        plan.streamed = weights + held - max(0, free[ram] - _BESIDE_STREAM)
     if plan.streamed > weights:
         return None
     free[ram] -= weights + held - plan.streamed
-    return weights + (0 if plan.gpu_layers else target.shared)
+    return weights
 
 
 def _price(
@@ -158,7 +170,7 @@ def _price(
         return
     step = request.draft.read / draft_at.rate
     for k in range(1, LONGEST + 1):
-        t_pass = sum(ms * (1 + place.row * k) for place, ms in parts)
+        t_pass = sum(ms * place.times(k + 1) for place, ms in parts)
         ms = ms_per_token(t_pass, k, step, expected_tokens(request.acceptance, k))
         if ms < plan.ms:
             plan.k, plan.ms = k, ms

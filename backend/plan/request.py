@@ -35,4 +35,5 @@ def request_for(options: LoadOptions, target: Needs, draft: Needs | None, n_ctx:
         flash=flash(options.kv_type, target),
         draft_flash=draft is not None and flash(options.draft_kv_type, draft),
         n_batch=options.batch,
+        mapped=options.use_mmap and not options.use_mlock,
     )

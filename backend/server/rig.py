@@ -180,9 +180,10 @@ class Rig:
 
     def _learnt(self) -> Learnt:
         from backend.engine.learnt import Learnt
-        from backend.library.paths import data_dir
+        from backend.library.paths import data_dir, learnt_file
 
-        return Learnt(data_dir() / "learnt.json")
+        data_dir()  # where nothing can be kept, that is said
+        return Learnt(learnt_file())
 
 
 def _titled(info: ModelInfo, path: Path) -> ModelInfo:

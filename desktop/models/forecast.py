@@ -54,9 +54,9 @@ def rate_text(ms: float) -> str:
 def here(state: State) -> Machine:
     """This machine, as far as the engine's state tells of it; what the engine holds counts as free."""
     free = cards(state.devices)
-    rate = None
+    rate = passes = None
     loaded = state.target
     if loaded is not None and state.cost is not None and (ms := state.cost.target.get(1)):
-        telling = not (free or loaded.streamed or "moe" in loaded.architecture)  # of what main memory can do
-        rate = _READ * loaded.size / ms if telling else None
-    return machine(free_main_memory() + state.memory, free, memory_rate=rate)
+        if not (free or loaded.streamed or "moe" in loaded.architecture):  # else it does not tell what memory can do
+            rate, passes = _READ * loaded.size / ms, {n: cost / ms for n, cost in state.cost.target.items()}
+    return machine(free_main_memory() + state.memory, free, memory_rate=rate, passes=passes)

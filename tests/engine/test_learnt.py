@@ -11,6 +11,8 @@ import pytest
 from backend.engine.cancel import CancelFlag
 from backend.engine.learnt import Learnt
 from backend.engine.pair import Pair
+from backend.plan.measured import measured
+from backend.plan.needs import of_file
 from backend.protocol import Speculation
 from backend.sampling.chain import Chain
 from backend.speculation.verify import Greedy
@@ -38,6 +40,23 @@ def test_a_pair_starts_from_what_it_learnt_before(tiny_files: tuple[Path, Path],
         assert set(again.costs.to_json()["0"]["ratio"]) == set(before[0]["0"]["ratio"])
         assert set(again.draft_costs.to_json()["0"]["ratio"]) == set(before[1]["0"]["ratio"])
         assert say(again, COUNT, max_tokens=8).end.reason == "length"
+
+
+def test_plans_are_told_what_passes_take_where_they_wait_for_memory(
+    tiny_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, _ = tiny_files
+    path = tmp_path / "learnt.json"
+    with pair(target, learnt=Learnt(path)):
+        pass
+    assert measured(path, "F32") is None, "a tiny model's passes wait for other things"
+    monkeypatch.setattr("backend.engine.pair.TELLING", 1)
+    with pair(target, learnt=Learnt(path)) as both:
+        read, costs = of_file(both.target.facts).read, both.costs
+    known = measured(path, "F32")
+    assert known is not None
+    assert known.rate == pytest.approx(read / costs.at(1))
+    assert known.passes[8] == pytest.approx(costs.at(8) / costs.at(1))
 
 
 def test_other_options_are_another_machine(tiny_files: tuple[Path, Path], tmp_path: Path) -> None:

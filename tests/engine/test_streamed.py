@@ -28,7 +28,7 @@ from backend.speculation.cost import PassCosts
 from tests.engine.rig import OFF, load, loaded, options, pair, request, say
 
 TEXT = "The lighthouse keeper wrote down every ship that passed."
-MISSING = 20_000_000
+MISSING = 87_000_000
 ALL_BUT_THE_FIRST = 29
 
 pytestmark = pytest.mark.skipif(not supported(), reason="mappings are replaced the way Linux does it")

@@ -3,6 +3,7 @@
 bench.py [hostcost] [--target …] [--draft …] [--tokens N] [--length K] [--temperature T]
 bench.py window                      each figure against its bar
 bench.py speed --prompts FILE …      as 'tandem bench'
+bench.py memory …                    the plan against what the worker holds (memory.py)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from backend.cli import main as tandem
 from backend.cli_pair import add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
 from backend.errors import EngineError
+from tests.long import memory
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,6 +28,8 @@ def main(arguments: Sequence[str]) -> int:
         from tests.long import window_speed  # Qt is needed for this one only
 
         return window_speed.main([])
+    if arguments and arguments[0] == "memory":
+        return memory.main(arguments[1:])
     parser = argparse.ArgumentParser(prog="bench", description="Host cost of a round.")
     add_pair_options(parser)
     parser.add_argument("--tokens", type=whole(16), default=96, metavar="N")

@@ -62,7 +62,7 @@ def test_every_byte_lies_somewhere_and_is_read_where_it_lies() -> None:
     on_card = target.output + 29 * (layer + cache)
     assert plan.taken["GPU 0"] == on_card + target.compute(8192, 512, 64, flash=True)
     assert plan.taken["GPU 0"] <= here.gpus[0].usable < plan.taken["GPU 0"] + layer + cache
-    rest = target.embedding + 11 * (layer + cache) + target.compute(8192, 512, 64, flash=True)
+    rest = target.tables + 11 * (layer + cache) + target.compute(8192, 512, 64, flash=True)
     assert plan.taken["memory"] == pytest.approx(rest, abs=100)
     read = target.output + 29 * layer
     assert plan.plain_ms == pytest.approx(read / here.gpus[0].rate + 11 * layer / here.memory.rate)

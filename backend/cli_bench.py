@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.bench import streamed
 from backend.bench.clairvoyant import Bound, Reached, bound_of, reached
 from backend.bench.modes import Mode, parse_modes
 from backend.bench.peers import Peer, parse_peer
@@ -16,13 +18,15 @@ from backend.bench.record import facts, record
 from backend.bench.report import summarise
 from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
 from backend.bench.sweep import Best, best_fixed, sweep_modes
-from backend.bench.words import lines, verdict
+from backend.bench.words import differences, lines, verdict
 from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
 from backend.cli import complain, progress, version
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
+from backend.library.gguf import split_parts
+from backend.library.library import Library
 from backend.outputs import checked, write_whole
 from backend.protocol import CostTable, Sampling, State
 from backend.wire import to_bytes
@@ -42,12 +46,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     asked = bench.add_mutually_exclusive_group(required=True)
     asked.add_argument("--prompts", type=Path, metavar="FILE", help="JSON Lines: id, category, turns")
     asked.add_argument(
-        "--workload", choices=sorted(WORKLOADS), help="built-in prompts; three: refactor, explain, tell a story"
+        "--workload",
+        choices=sorted(WORKLOADS),
+        help="built-in prompts; three: refactor, explain, tell a story; streamed: answers of 4 and 8 tokens, for a "
+        "target larger than the memory",
     )
     bench.add_argument(
-        "--max-tokens", type=whole(2), metavar="N", help="tokens a reply (default: 64; of a workload 256)"
+        "--max-tokens", type=whole(2), metavar="N", help="tokens a reply (default: 64; of the workload three 256)"
     )
-    bench.add_argument("--modes", default="plain,auto", help="comma-separated (default: plain,auto)")
+    bench.add_argument(
+        "--modes", help=f"comma-separated (default: plain,auto; of the workload streamed {streamed.MODES})"
+    )
     bench.add_argument("--repeats", type=whole(1), default=1, metavar="R", help="rounds over all prompts (default: 1)")
     bench.add_argument("--temperature", type=temperature, default=0.0, metavar="T", help="default: 0, greedy")
     bench.add_argument("--seed", type=whole(0, 2**62), default=0, metavar="N", help="default: 0")
@@ -61,6 +70,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="NAME=URL",
         help="another server in the same run; may be repeated",
     )
+    bench.add_argument("--warm", action="store_true", help="with the workload streamed: leave the page cache as it is")
     bench.add_argument("--sweep", action="store_true", help="add every fixed length and name the best of each category")
     bench.add_argument("--json", type=Path, metavar="OUT", help="write every run to this file")
     bench.add_argument("--html", type=Path, metavar="OUT", help="write the report as a page with plots")
@@ -69,10 +79,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """The command."""
-    prompts = _limited(WORKLOADS[args.workload] if args.workload else load_prompts(args.prompts), args.limit)
+    args.short = args.workload == "streamed"
+    asked = WORKLOADS[args.workload] if args.workload else load_prompts(args.prompts)
+    prompts = _limited(streamed.questions(args.max_tokens) if args.short else asked, args.limit)
     args.max_tokens = args.max_tokens or (256 if args.workload else 64)
+    args.modes = args.modes or (streamed.MODES if args.short else "plain,auto")
     choice = choose_pair(args.target, args.draft)
-    args.bound = choice.draft is not None and args.temperature == 0.0
+    args.bound = choice.draft is not None and args.temperature == 0.0 and not args.short
     modes = parse_modes(args.modes, has_draft=choice.draft is not None, rule=args.rule)
     if args.sweep:
         known = {mode.name for mode in modes}
@@ -98,8 +111,9 @@ def _run(
     with Session(choice.files) as session:
         state = session.load(choice.load_request(args, settle=True))
         own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
+        cold = _cold(args, choice)
         try:
-            session.run(_measure(args, prompts, own, peers, sampling, runs, bounded))
+            session.run(_measure(args, prompts, own, peers, sampling, runs, bounded, cold))
         except EngineError as error:
             if error.code is not ErrorCode.CANCELLED:
                 raise
@@ -123,7 +137,9 @@ def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds: S
             text = page(runs, facts(state, options, version()), costs, best, bounds, verdict=head)
             write_whole(args.html, text.encode())
     finally:  # a disk that filled up meanwhile must not take the table too
-        _show(runs, best, bounds)
+        short = itertools.chain(streamed.table(runs), differences(runs)) if args.short and runs else ()
+        for line in short or (lines(runs, best, bounds) if runs else ()):
+            print(line)
 
 
 def _latest(session: Session, state: State) -> State:
@@ -149,6 +165,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
         "seed": args.seed,
         "rule": args.rule,
         "ignore_eos": args.ignore_eos,
+        "warm": args.warm,
         "cheaper_draft": args.cheaper_draft,
         "peers": args.peer,
     }
@@ -162,17 +179,20 @@ async def _measure(
     sampling: Sampling,
     runs: list[Run],
     bounded: list[tuple[Run, Bound]],
+    cold: Sequence[Path],
 ) -> None:
     contestants: list[Contestant] = [*own, *peers]
+    if args.short:
+        contestants = [*(streamed.Cold(one, cold, one.client) for one in own), *(streamed.Cold(p, cold) for p in peers)]
     total = len(prompts) * len(contestants) * args.repeats
     replies = f"{total} {'reply' if total == 1 else 'replies'}"
     if not sys.stderr.isatty():
         complain(f"{replies}; the table follows at the end.")
     try:
-        progress(f"warming up, then {replies}")
-        for one in own:
+        progress(replies if args.short else f"warming up, then {replies}")
+        for one in () if args.short else own:
             await warm_up(one.client, prompts[0], sampling, one.mode.speculation)
-        for peer in peers:
+        for peer in () if args.short else peers:
             await peer.warm_up(prompts[0], sampling)
         async for one_run in measure(prompts, contestants, args.repeats, sampling):
             runs.append(one_run)
@@ -191,9 +211,14 @@ def _to_bound(args: argparse.Namespace, own: Sequence[OwnMode], run: Run) -> Eng
     return own[0].client if args.bound and run.mode == "auto" and run.repeat == 0 else None
 
 
-def _show(runs: Sequence[Run], best: Sequence[Best], bounds: Sequence[Reached]) -> None:
-    for line in lines(runs, best, bounds) if runs else ():
-        print(line)
+def _cold(args: argparse.Namespace, choice: PairChoice) -> list[Path]:
+    """Files of the models that each reply is to read anew from disk; none where the page cache stays as it is."""
+    if not args.short or args.warm:
+        return []
+    named = [name for name in (choice.target, choice.draft) if name is not None]
+    files = [path for name in named for path in split_parts(choice.files.get(name) or Library().resolve(name))]
+    complain(f"The page cache is {streamed.drop_page_cache(files)}.")
+    return files
 
 
 def _limited(prompts: Sequence[Prompt], limit: int | None) -> list[Prompt]:

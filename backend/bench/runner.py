@@ -40,6 +40,8 @@ class Run:
     reliability: dict[str, tuple[tuple[int, float, int], ...]] = field(default_factory=dict)
     wall_ms: float = 0.0
     """From sending the request to its end, as the client sees it."""
+    peak_memory: int = 0
+    """Bytes that the worker held at most, where that was watched."""
     own: bool = True
     """Measured in our own worker, with every counter; a peer counts passes in its own way or not at all."""
 
@@ -68,6 +70,7 @@ class Run:
             "finish_reason": self.finish_reason,
             "note": self.note,
             "wall_ms": self.wall_ms,
+            "peak_memory": self.peak_memory or None,
             "draft_ms": t.draft_ms,
             "verify_ms": t.verify_ms,
             "host_ms": t.host_ms,
@@ -129,7 +132,7 @@ def reply_request(
     return ReplyRequest(
         messages=(Message(role="user", content=prompt.text),),
         sampling=sampling,
-        max_tokens=max_tokens,
+        max_tokens=prompt.tokens or max_tokens,
         speculation=speculation,
         reuse_cache=False,
         ignore_eos=ignore_eos,

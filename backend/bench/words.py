@@ -56,6 +56,11 @@ def lines(runs: Sequence[Run], best: Sequence[Best] = (), bounds: Sequence[Reach
         for r in bounds:
             told = "-" if r.auto is None or r.share is None else f"auto {r.auto:.3f}, {r.share:.0%} of it"
             yield f"  {r.category}: {r.bound:.3f}, {told}"
+    yield from differences(runs)
+
+
+def differences(runs: Sequence[Run]) -> Iterator[str]:
+    """Where texts differ from plain's; nothing where none does."""
     found = divergences(runs)
     if found:
         yield "\nReplies that differ from plain's, and the lead of either token over its second best there:"

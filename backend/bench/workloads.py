@@ -21,6 +21,8 @@ class Prompt:
     id: str
     category: str
     text: str
+    tokens: int | None = None
+    """Of its reply at most, where the workload says so."""
 
 
 def load_prompts(path: Path) -> list[Prompt]:
@@ -185,4 +187,18 @@ THREE = (
 )
 """``--workload three``: much to copy, something to quote, nothing to copy."""
 
-WORKLOADS = {"three": THREE}
+_SHORT = {
+    "fact": "Which ocean lies between Africa and Australia? Answer in one short sentence.",
+    "product": "How much is 48 times 25? Write the number and nothing else.",
+    "expression": "What has to stand in place of ??? so that the function returns the average? Answer with the "
+    "expression only.\n\n```python\ndef average(values):\n    return ???\n```",
+    "code": "A note from the caretaker: the bins go out on Tuesdays, the spare key hangs behind the boiler, the code "
+    "of the cellar door is BRK-5527-T, and the lift is serviced in May.\n\nWhat is the code of the cellar door? Answer "
+    "with the code only.",
+}
+_LENGTHS = (4, 8)
+
+STREAMED = tuple(Prompt(f"{name}-{tokens}", name, text, tokens) for tokens in _LENGTHS for name, text in _SHORT.items())
+"""``--workload streamed``: short answers, for a target of which each pass takes seconds."""
+
+WORKLOADS = {"three": THREE, "streamed": STREAMED}

@@ -55,8 +55,8 @@ def here(state: State) -> Machine:
     """This machine, as far as the engine's state tells of it; what the engine holds counts as free."""
     free = cards(state.devices)
     rate = passes = None
-    loaded = state.target
-    if loaded is not None and state.cost is not None and (ms := state.cost.target.get(1)):
-        if not (free or loaded.streamed or "moe" in loaded.architecture):  # else it does not tell what memory can do
-            rate, passes = _READ * loaded.size / ms, {n: cost / ms for n, cost in state.cost.target.items()}
+    loaded, costs = state.target, state.cost.target if state.cost is not None else {}
+    # on a card, from disk, or of a mixture of experts, a pass does not tell what main memory can do
+    if loaded is not None and 1 in costs and not (free or loaded.streamed or "moe" in loaded.architecture):
+        rate, passes = _READ * loaded.size / costs[1], {n: ms / costs[1] for n, ms in costs.items()}
     return machine(free_main_memory() + state.memory, free, memory_rate=rate, passes=passes)

@@ -113,3 +113,23 @@ def test_doctor_without_models_says_what_to_do(tmp_path: Path) -> None:
     assert done.code == 1
     assert "tandem models get starter" in done.out
     assert "Traceback" not in done.err
+
+
+def test_bench_asks_short_questions_of_a_streamed_target(files: Path, tmp_path: Path) -> None:
+    """The page cache stays as it is here: other tests read from it."""
+    out = tmp_path / "out.json"
+    done = tandem(
+        *("bench", "--target", files / "good.gguf", "--draft", files / "good.gguf", "--workload", "streamed"),
+        *("--warm", "--ignore-eos", "--json", out),
+    )
+    assert done.code == 0, done.err
+    head, *rows = (line for line in done.out.splitlines() if line)
+    assert head.split() == ["question", "of", "mode", "answer", "passes", "request", "s/token", "peak", "equal"]
+    assert sum(row.startswith(("fact", "product", "expression", "code")) for row in rows) == 3 * 8
+    assert sum(row.startswith("all") for row in rows) == 3
+    assert "as a share of plain's: " in done.out
+    runs = json.loads(out.read_text("utf-8"))["runs"]
+    assert all(r["predicted_n"] == int(r["prompt_id"].rpartition("-")[2]) for r in runs)
+    assert all(r["peak_memory"] > 10_000_000 for r in runs)
+    assert {r["passes"] for r in runs if r["mode"] == "plain"} == {3, 7}
+    assert all(r["passes"] < 7 for r in runs if r["mode"] == "fixed:8")

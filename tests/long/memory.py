@@ -5,9 +5,9 @@ memory.py [--cost14b FILE] [--only NAME …]
 Each pair is loaded in a worker of its own and continues a text as long as its context, with drafts of 48 tokens: so
 both contexts are filled by full-size batches and the largest passes are made. Weights are read into memory here instead
 of being mapped, as of mapped ones nothing tells what is in use; one target is streamed. What the worker held before the
-load is taken off. Speeds, of pairs, are expected at the memory's speed of that moment, at the acceptance found, and with what
-passes of several tokens took at the load. FILE is written by tests/long/cost14b.py. Exit code 1 where memory is off by
-more than 5 % or speed by more than 25 %.
+load is taken off. Speeds, of pairs, are expected at the memory's speed of that moment, at the acceptance found, and
+with what passes of several tokens took at the load. FILE is written by tests/long/cost14b.py. Exit code 1 where memory
+is off by more than 5 % or speed by more than 25 %.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Trial:
     async def run(self) -> tuple[Plan, int, list[Speed]]:
         """The plan, what the load and a full context added to the worker's memory, and speeds."""
         try:
-            while not (await self.engine.state()).engine:
+            while not (await self.engine.state()).engine:  # noqa: ASYNC110 - the worker's process, which has no event
                 await asyncio.sleep(0.1)
             before = held(self._pid)
             cost = (await self._load()).cost

@@ -176,7 +176,7 @@ def _table(request: Request, here: Machine, found: Sequence[Plan]) -> list[str]:
     for plan in found:
         sizes = (shown_size(plan.taken[p.name]) for p in (*here.gpus, here.memory))
         with_draft = f"{1e3 / plan.ms:.1f} tok/s, k {plan.k}" if plan.k else "-"
-        streamed = shown_size(plan.streamed) if plan.streamed else "-"
+        streamed = shown_size(plan.from_disk) if plan.from_disk else "-"
         on_gpu = f"{plan.gpu_layers}/{layers}" if here.gpus else "-"
         rows.append((_WHERE[plan.where], *sizes, on_gpu, streamed, f"{1e3 / plan.plain_ms:.1f} tok/s", with_draft))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

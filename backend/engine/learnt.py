@@ -19,7 +19,10 @@ from backend.engine.devices import engine_line
 from backend.engine.load import LoadedModel
 from backend.errors import EngineError
 from backend.library.jsonfile import read_json, write_json
+from backend.plan.measured import KEY, TELLING, noted
+from backend.plan.needs import of_file
 from backend.protocol import LoadOptions
+from backend.speculation.cost import PassCosts
 
 log = logging.getLogger(__name__)
 _KEPT = 64
@@ -77,6 +80,15 @@ def pair_key(target: LoadedModel, draft: LoadedModel) -> str:
 def copy_key(target: LoadedModel, copy: Path, options: LoadOptions) -> str:
     """Names a pair here for the choice between its draft and the draft's copy, whose name tells the draft's content."""
     return _digest(model_key(target, "target"), copy.name, options.draft_gpu_layers, options.draft_kv_type)
+
+
+def told_to_plans(target: LoadedModel, costs: PassCosts) -> dict[str, dict[str, Any]]:
+    """What plans of other models are told: what passes take here; nothing where it is not main memory they wait for."""
+    info, table = target.info, costs.to_json().get("0")
+    if info.gpu_layers or info.streamed or costs.untouched or table is None:
+        return {}
+    read = of_file(target.facts).read
+    return {KEY: noted(info.quant, read, table)} if read >= TELLING else {}
 
 
 @functools.cache

@@ -18,15 +18,13 @@ from backend.engine.devices import memory_used
 from backend.engine.generation import Generation
 from backend.engine.judge import judge
 from backend.engine.learner import Learner
-from backend.engine.learnt import Learnt, model_key, pair_key
+from backend.engine.learnt import Learnt, model_key, pair_key, told_to_plans
 from backend.engine.load import LoadedModel, Progress
 from backend.engine.measure import SIZES, cost_table, measure_passes, measure_reading
 from backend.engine.reply import reply
 from backend.engine.strict import Strictness
 from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
-from backend.plan.measured import KEY, TELLING, noted
-from backend.plan.needs import of_file
 from backend.protocol import (
     Comparison,
     Judged,
@@ -294,17 +292,8 @@ class Pair:
         if self.draft is not None:
             figures[model_key(self.draft, "draft")] = {"costs": self.draft_costs.to_json()}
             figures[pair_key(self.target, self.draft)] = {"margins": self._learners[""].draft_json()}
-        if (told := self._told_of_machine()) is not None:
-            figures[KEY] = told
+        figures |= told_to_plans(self.target, self.costs)
         self._learnt.keep(figures)
-
-    def _told_of_machine(self) -> dict[str, Any] | None:
-        """For plans of other models: what passes take here, where it is main memory that they wait for."""
-        info, costs = self.target.info, self.costs.to_json().get("0")
-        if info.gpu_layers or info.streamed or self.costs.untouched or costs is None:
-            return None
-        read = of_file(self.target.facts).read
-        return noted(info.quant, read, costs) if read >= TELLING else None
 
     def _prepare(self, flag: CancelFlag) -> None:
         self.take_offers()

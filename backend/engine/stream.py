@@ -19,10 +19,11 @@ from backend.engine import native
 from backend.engine.cancel import CancelFlag
 from backend.engine.mapping import Files, Pool, Region, give_way, layer_runs, locate, mapped, replace, supported
 from backend.library.gguf import GgufFacts
+from backend.plan.plan import TURNS
 
 log = logging.getLogger(__name__)
 
-_AHEAD = 2
+_AHEAD = TURNS - 1
 """Layers held beside the one that is computed."""
 _READERS = 4
 """Reads at once: one alone does not keep a fast disk busy."""
@@ -82,7 +83,7 @@ class Streamer:
         if not chosen:
             return 0
         try:
-            self._pool = Pool(min(len(chosen), _AHEAD + 1), max(sizes[layer] for layer in chosen))
+            self._pool = Pool(min(len(chosen), TURNS), max(sizes[layer] for layer in chosen))
         except OSError as error:
             log.warning("weights stay mapped: %s", error)
             return 0
@@ -203,6 +204,6 @@ def _spread(sizes: dict[int, int], missing: int) -> list[int]:
     largest = max(sizes.values())
     for n in range(1, len(layers) + 1):
         chosen = [layers[(2 * i + 1) * len(layers) // (2 * n)] for i in range(n)]
-        if sum(sizes[layer] for layer in chosen) - min(n, _AHEAD + 1) * largest >= missing:
+        if sum(sizes[layer] for layer in chosen) - min(n, TURNS) * largest >= missing:
             return chosen
     return layers

@@ -16,6 +16,8 @@ from backend.plan.needs import Needs
 Where = Literal["none", "gpu", "memory"]
 _BESIDE_STREAM = 64 << 20
 """Bytes of main memory left to everything else where weights do not fit: programs' code is read from files too."""
+TURNS = 3
+"""Layers from disk that are in memory at once."""
 TYPICAL_ACCEPTANCE = 0.75
 """Of a draft of the same family, where nothing was measured."""
 
@@ -48,7 +50,8 @@ class Plan:
         where: the draft lies.
         gpu_layers: of the target, the output counting as one more (llama.cpp's ``n_gpu_layers``).
         taken: bytes by place.
-        streamed: bytes of the target that every pass reads from disk.
+        streamed: bytes of the target that do not fit into memory.
+        from_disk: bytes that every pass reads from disk: those, and what takes turns with them in memory.
         plain_ms: milliseconds a token without the draft.
         k: best draft length; 0 where the draft does not pay.
         ms: milliseconds a token at ``k``.
@@ -58,6 +61,7 @@ class Plan:
     gpu_layers: int = 0
     taken: dict[str, int] = field(default_factory=dict)
     streamed: int = 0
+    from_disk: int = 0
     plain_ms: float = 0.0
     k: int = 0
     ms: float = 0.0
@@ -152,6 +156,7 @@ def _fill_memory(
         held += request.draft.weights - request.draft.resident(mapped=request.mapped)
     if weights + held > free[ram]:
         plan.streamed = weights + held - max(0, free[ram] - _BESIDE_STREAM)
+        plan.from_disk = min(weights, plan.streamed + TURNS * max(target.layers))
     if plan.streamed > weights:
         return None
     free[ram] -= weights + held - plan.streamed
@@ -163,8 +168,8 @@ def _price(
 ) -> None:
     """Eq. (2) with what each place reads of one token, and what each further token of a pass adds there."""
     parts = [(card, on_cards[card.name] / card.rate) for card in machine.gpus]
-    parts.append((machine.memory, (read - plan.streamed) / machine.memory.rate))
-    parts.append((machine.disk, plan.streamed / machine.disk.rate))
+    parts.append((machine.memory, (read - plan.from_disk) / machine.memory.rate))
+    parts.append((machine.disk, plan.from_disk / machine.disk.rate))
     plan.plain_ms = plan.ms = sum(ms for _, ms in parts)
     if draft_at is None or request.draft is None:
         return

@@ -50,7 +50,7 @@ def test_plans_are_told_what_passes_take_where_they_wait_for_memory(
     with pair(target, learnt=Learnt(path)):
         pass
     assert measured(path, "F32") is None, "a tiny model's passes wait for other things"
-    monkeypatch.setattr("backend.engine.pair.TELLING", 1)
+    monkeypatch.setattr("backend.engine.learnt.TELLING", 1)
     with pair(target, learnt=Learnt(path)) as both:
         read, costs = of_file(both.target.facts).read, both.costs
     known = measured(path, "F32")

@@ -74,6 +74,18 @@ def test_without_a_card_and_with_too_little_memory_the_rest_comes_from_disk() ->
     assert found["memory"].streamed > found["none"].streamed  # the draft is held whole
     assert found["memory"].k > found["none"].k == 0  # a pass from disk is worth a long draft
     assert found["memory"].ms < 0.6 * found["none"].ms
+    for plan in found.values():
+        assert plan.from_disk == plan.streamed + 3 * max(request().target.layers)
+        assert plan.taken["memory"] == 8 * GB - (64 << 20), "something is left to everything else"
+
+
+def test_the_draft_of_a_streamed_target_lies_in_memory_whole() -> None:
+    """Else its embedding, where it is not the output matrix too, stays in its file."""
+    wanted = Request(published("qwen3-14b"), published("qwen3-14b"), 1024)
+    embedding = wanted.target.embedding
+    fits, streams = (by_where(plans(wanted, machine(n * GB)))["memory"] for n in (24, 16))
+    assert not fits.streamed
+    assert streams.streamed + streams.taken["memory"] == fits.taken["memory"] + embedding
 
 
 def test_where_even_the_caches_do_not_fit_there_is_no_plan() -> None:

@@ -281,18 +281,13 @@ class Pair:
         if self._learnt is None:
             return
         own = self._learners[""]
-        known: dict[str, Any] = {
-            "costs": self.costs.to_json(),
-            "copies": own.copies.to_json(),
-            "said": own.said.to_json(),
-        }
-        figures = self._strictness.to_json()
+        known = {"costs": self.costs.to_json(), "copies": own.copies.to_json(), "said": own.said.to_json()}
+        figures = self._strictness.to_json() | told_to_plans(self.target, self.costs)
         key = model_key(self.target, "target")
         figures[key] = figures.get(key, {}) | known
         if self.draft is not None:
             figures[model_key(self.draft, "draft")] = {"costs": self.draft_costs.to_json()}
             figures[pair_key(self.target, self.draft)] = {"margins": self._learners[""].draft_json()}
-        figures |= told_to_plans(self.target, self.costs)
         self._learnt.keep(figures)
 
     def _prepare(self, flag: CancelFlag) -> None:

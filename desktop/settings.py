@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -147,7 +148,8 @@ class SettingsFile(QObject):
 
     def _read(self) -> Settings:
         try:
-            raw = json.loads(self.path.read_text(encoding="utf-8-sig"))  # some editors put a mark first
+            text = self.path.read_text(encoding="utf-8-sig")  # some editors put a mark first
+            raw = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except FileNotFoundError:
             return Settings()
         except (OSError, ValueError, RecursionError) as error:
@@ -199,3 +201,9 @@ def _drop(raw: dict[str, Any], where: tuple[int | str, ...]) -> str:
             return ".".join(map(str, where[: depth + 1]))
         inside = further
     raise AssertionError(where)  # every fault lies in a field
+
+
+def _finite(text: str) -> float | None:
+    """JSON has no number that is not finite, but Python reads some, and they could not be written again."""
+    value = float(text)
+    return value if isfinite(value) else None

@@ -17,6 +17,10 @@ def main(argv: list[str] | None = None) -> int:
         from backend.documents.pdf_child import main as read_pdf
 
         return read_pdf()
+    if "--maths-worker" in arguments[1:2]:  # and the process that draws formulas
+        from desktop.maths.worker import main as draw
+
+        return draw()
     from desktop.early import prepare
 
     logs, problem = prepare()

@@ -18,6 +18,7 @@ from desktop.bridge import EngineBridge
 from desktop.early import keep_last_crash
 from desktop.garbage import Garbage
 from desktop.interrupts import Interrupts
+from desktop.maths.typesetter import Typesetter
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.models.sampling import SamplingOf
@@ -63,7 +64,8 @@ class Desktop:
         self.engine = Engine(self.bridge, self.shelf, self.settings)
         self.sampling = SamplingOf(self.settings, self.engine, self.shelf)
         self.conversation = Conversation(self.store, self.bridge, self.settings, self.sampling)
-        self.comparing = Comparing(self.bridge, self.conversation)
+        self.maths = Typesetter()
+        self.comparing = Comparing(self.bridge, self.conversation, self.maths)
         self.window = MainWindow(
             self.bridge,
             self.store,
@@ -103,6 +105,7 @@ class Desktop:
 
     def close(self) -> None:
         """Stop what runs, write what is left, end the worker."""
+        self.maths.close()
         self.bridge.close()
         self.conversation.finish()
         self.window.exchange.close()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontInf
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from backend.protocol import PromptProgress
+from desktop.maths.typesetter import Typesetter
 from desktop.models.conversation import Conversation
 from desktop.store import Message
 from desktop.theme.style import zoomed
@@ -26,12 +27,16 @@ class ChatPage(QWidget):
     """list[Path]."""
 
     def __init__(
-        self, conversation: Conversation, author: Callable[[Message], str], parent: QWidget | None = None
+        self,
+        conversation: Conversation,
+        author: Callable[[Message], str],
+        maths: Typesetter,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self._conversation = conversation
-        self.messages = MessageView(author, conversation.place)
+        self.messages = MessageView(author, conversation.place, maths)
         self.welcome = Welcome()
         self.notice = NoticeBar()
         self.composer = Composer()

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress, Timings
 from desktop.figures import count, figures
+from desktop.maths.typesetter import Typesetter
 from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
 from desktop.widgets.blocks import BlockView
@@ -34,7 +35,7 @@ class CompareView(QWidget):
 
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, maths: Typesetter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         back = IconButton("left", "Back to the chat", text=True, shortcut="Esc")
@@ -48,7 +49,7 @@ class CompareView(QWidget):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.panes = {side: Pane(title) for side, title in _TITLES.items()}
+        self.panes = {side: Pane(title, maths) for side, title in _TITLES.items()}
         self._split = QSplitter()
         self._split.setChildrenCollapsible(False)
         for pane in self.panes.values():
@@ -119,7 +120,7 @@ class CompareView(QWidget):
 class Pane(QFrame):
     """One side."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, maths: Typesetter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("pane")
         self.setMinimumSize(120, 80)
@@ -131,7 +132,7 @@ class Pane(QFrame):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(f"{title}: progress")
-        self._blocks = BlockView()
+        self._blocks = BlockView(maths=maths)
         self._expected: int | None = None
         self._text = ""
         inside = QWidget()

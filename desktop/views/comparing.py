@@ -8,6 +8,7 @@ from backend import wire
 from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress
 from desktop.bridge import EngineBridge
+from desktop.maths.typesetter import Typesetter
 from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
 from desktop.store import Message
@@ -20,10 +21,10 @@ class Comparing(QObject):
     opened = Signal()
     running_changed = Signal(bool)
 
-    def __init__(self, bridge: EngineBridge, conversation: Conversation) -> None:
+    def __init__(self, bridge: EngineBridge, conversation: Conversation, maths: Typesetter) -> None:
         super().__init__()
-        self._bridge = bridge
-        self.view = CompareView()
+        self._bridge, self.maths = bridge, maths
+        self.view = CompareView(maths)
         self._conversation = conversation
         self._job = ""
         self._reply: Message | None = None

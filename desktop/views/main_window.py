@@ -114,7 +114,7 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.sidebar = Sidebar(self.store)
         self.top = TopBar()
-        self.page = ChatPage(self.conversation, self._author)
+        self.page = ChatPage(self.conversation, self._author, self.comparing.maths)
         self.status = StatusBar()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.page)

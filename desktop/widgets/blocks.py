@@ -9,12 +9,16 @@ import time
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRect, QTimer
-from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTextEdit, QToolButton, QVBoxLayout, QWidget
 
+from desktop.maths.typesetter import Typesetter
+from desktop.theme.units import lines
 from desktop.widgets.code import CodeBlock
-from desktop.widgets.markdown_split import Block, split_blocks, split_prose
+from desktop.widgets.markdown_split import Block, split_blocks, split_prose, split_typed
 from desktop.widgets.marks import mark
-from desktop.widgets.prose import Prose
+from desktop.widgets.maths_block import MathsBlock
+from desktop.widgets.prose import INDENT, Prose
+from desktop.widgets.table import Table
 
 _REST = 5
 """After a layout its duration passes so often before the next."""
@@ -26,13 +30,18 @@ class BlockView(QWidget):
 
     Args:
         split: cuts the text.
+        maths: draws formulas; without it their source is shown.
     """
 
     def __init__(
-        self, parent: QWidget | None = None, *, split: Callable[[str, bool], list[Block]] = split_blocks
+        self,
+        parent: QWidget | None = None,
+        *,
+        split: Callable[[str, bool], list[Block]] = split_blocks,
+        maths: Typesetter | None = None,
     ) -> None:
         super().__init__(parent)
-        self._split = split
+        self._split, self._maths = split, maths
         self._plain = False
         self._text = ""
         self._rested = 0.0
@@ -43,6 +52,7 @@ class BlockView(QWidget):
         self._layout.setSpacing(10)
         self._blocks: list[Block] = []
         self._widgets: list[QWidget] = []
+        self._rows: list[QHBoxLayout] = []
         self.rendered = 0
         """Blocks laid out so far (tests: streaming must not start over)."""
 
@@ -60,7 +70,7 @@ class BlockView(QWidget):
     def show_plain(self, text: str) -> None:
         """As typed, but for fenced code, which is shown as code."""
         self._plain = True
-        self._update(split_prose(text))
+        self._update(split_typed(text))
 
     def show_markdown(self, text: str, complete: bool) -> None:
         """As Markdown; ``complete`` False while it streams."""
@@ -93,30 +103,52 @@ class BlockView(QWidget):
         for at, block in enumerate(blocks):
             if at < len(self._blocks) and self._blocks[at] == block:
                 continue
-            if at < len(self._blocks) and self._blocks[at].kind != block.kind:
+            if at < len(self._blocks) and not _alike(self._blocks[at], block):
                 self._cut(at)
             if at >= len(self._widgets):
-                self._put(at, _widget_for(block))
+                self._put(self._widget_for(block), block.depth)
             self._fill(self._widgets[at], block)
             self.rendered += 1
         self._cut(len(blocks))
         self._blocks = blocks
+
+    def _widget_for(self, block: Block) -> QWidget:
+        if block.kind == "code":
+            return CodeBlock()
+        made: dict[str, type[Thinking | MathsBlock | Table | Prose]]
+        made = {"thinking": Thinking, "maths": MathsBlock, "table": Table, "prose": Prose}
+        return made[block.kind](maths=self._maths)
 
     def _fill(self, widget: QWidget, block: Block) -> None:
         if isinstance(widget, CodeBlock):
             widget.set_code(block.text, block.language, block.closed)
         elif isinstance(widget, Thinking):
             widget.set_text(block.text, block.closed)
+        elif isinstance(widget, MathsBlock):
+            widget.set_source(block.text)
+        elif isinstance(widget, Prose) and self._plain:
+            widget.set_plain(block.text)
         elif isinstance(widget, Prose):
-            (widget.set_plain if self._plain else widget.set_markdown)(block.text)
+            depth = 0 if isinstance(widget, Table) else block.depth
+            widget.set_markdown(block.text, grows=not block.closed, depth=depth)
 
-    def _put(self, at: int, widget: QWidget) -> None:
-        self._widgets.insert(at, widget)
-        self._layout.insertWidget(at, widget)
+    def _put(self, widget: QWidget, depth: int) -> None:
+        """At the end; indented as the list in which it stands (prose does that itself, on the side it begins)."""
+        self._widgets.append(widget)
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        if depth and type(widget) is not Prose:
+            row.addSpacing(depth * lines(self, INDENT))
+        row.addWidget(widget)
+        self._rows.append(row)
+        self._layout.addLayout(row)
 
     def _cut(self, length: int) -> None:
-        for widget in self._widgets[length:]:
-            self._layout.removeWidget(widget)
+        for widget in reversed(self._widgets[length:]):
+            row = self._rows.pop()
+            row.removeWidget(widget)
+            self._layout.removeItem(row)
+            row.deleteLater()
             widget.hide()
             widget.deleteLater()
         del self._widgets[length:]
@@ -126,13 +158,13 @@ class BlockView(QWidget):
 class Thinking(QWidget):
     """The model's thinking: folded once it is over, to be unfolded by whoever wants to read it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, maths: Typesetter | None = None) -> None:
         super().__init__(parent)
         self._toggle = QToolButton()
         self._toggle.setCheckable(True)
         self._toggle.setChecked(True)
         self._toggle.toggled.connect(self._show)
-        self._blocks = BlockView(split=split_prose)
+        self._blocks = BlockView(split=split_prose, maths=maths)
         self._text = ""
         self._closed = False
         inner = QWidget()
@@ -164,6 +196,6 @@ class Thinking(QWidget):
         self._toggle.setAccessibleName(words)
 
 
-def _widget_for(block: Block) -> QWidget:
-    made: dict[str, type[QWidget]] = {"code": CodeBlock, "thinking": Thinking, "prose": Prose}
-    return made[block.kind]()
+def _alike(before: Block, now: Block) -> bool:
+    """Whether one widget can show both."""
+    return (before.kind, before.depth) == (now.kind, now.depth)

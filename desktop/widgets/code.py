@@ -48,8 +48,8 @@ class CodeBlock(QFrame):
 
     @property
     def text(self) -> str:
-        """The code alone."""
-        return self._edit.toPlainText()
+        """The code alone, as written."""
+        return self._edit.source
 
     def set_code(self, text: str, language: str, closed: bool) -> None:
         """Show ``text``; while it only grows, the new part is appended."""
@@ -88,6 +88,8 @@ class CodeBlock(QFrame):
 class _Code(QPlainTextEdit):
     def __init__(self) -> None:
         super().__init__()
+        self.source = ""
+        """The document's own text has other spaces and line ends."""
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -111,7 +113,7 @@ class _Code(QPlainTextEdit):
             self._fit()
 
     def show_text(self, text: str) -> None:
-        shown = self.toPlainText()
+        shown, self.source = self.source, text
         if text == shown:
             return
         if shown and text.startswith(shown):
@@ -124,7 +126,7 @@ class _Code(QPlainTextEdit):
 
     def colour(self, language: str, dark: bool) -> None:
         by_line: dict[int, list[QTextLayout.FormatRange]] = {}
-        for span in highlight(self.toPlainText(), language, dark):
+        for span in highlight(self.source, language, dark):
             made = QTextLayout.FormatRange()
             made.start, made.length, made.format = span.start, span.length, span.format
             by_line.setdefault(span.line, []).append(made)

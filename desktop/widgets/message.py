@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop.figures import footer
+from desktop.maths.typesetter import Typesetter
 from desktop.models.asking import timings_of
 from desktop.models.origins import pieces
 from desktop.models.parts import by_hand, can_go_on, story
@@ -17,11 +18,11 @@ from desktop.settings import SendWith
 from desktop.store import Draft, Message
 from desktop.widgets.attached import Attached
 from desktop.widgets.blocks import BlockView
-from desktop.widgets.markdown_split import answer
 from desktop.widgets.marks import mark
 from desktop.widgets.message_tools import MessageTools
 from desktop.widgets.origins import OriginsView
 from desktop.widgets.rewrite import Rewrite
+from desktop.widgets.thoughts import answer
 from desktop.widgets.tips import plain
 from desktop.widgets.writing import as_typed
 
@@ -60,13 +61,15 @@ class MessageWidget(QFrame):
         author: Callable[[Message], str],
         place: tuple[int, int],
         parent: QWidget | None = None,
+        *,
+        maths: Typesetter | None = None,
     ) -> None:
         super().__init__(parent)
         self.message = message
         self.setObjectName("message")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._author_of, self._author = author, author(message)
-        self.blocks = BlockView()
+        self.blocks = BlockView(maths=maths)
         self._footer = QLabel()
         self._footer.setObjectName("footer")
         self._footer.setWordWrap(True)

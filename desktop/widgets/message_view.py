@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from desktop.maths.typesetter import Typesetter
 from desktop.settings import SendWith
 from desktop.store import Draft, Message
 from desktop.theme.icons import IconButton
@@ -38,9 +39,14 @@ class MessageView(QScrollArea):
     laid_out = Signal()
     """Earlier messages stand above the others now."""
 
-    def __init__(self, author: Callable[[Message], str], place: Callable[[Message], tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        author: Callable[[Message], str],
+        place: Callable[[Message], tuple[int, int]],
+        maths: Typesetter | None = None,
+    ) -> None:
         super().__init__()
-        self._author, self._place = author, place
+        self._author, self._place, self._maths = author, place, maths
         self.setObjectName("page")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
@@ -171,15 +177,9 @@ class MessageView(QScrollArea):
         QTimer.singleShot(0, self, self._range_changed)  # once more when the new text has its height
 
     def _add(self, message: Message, at: int) -> None:
-        widget = MessageWidget(message, self._author, self._place(message))
-        widget.regenerate.connect(self.regenerate)
-        widget.go_on.connect(self.go_on)
-        widget.compare.connect(self.compare)
-        widget.sibling.connect(self.sibling)
-        widget.rewritten.connect(self.rewritten)
-        widget.round_picked.connect(self.round_picked)
-        widget.rewriting.connect(self.rewriting)
-        widget.offered.connect(self.offered)
+        widget = MessageWidget(message, self._author, self._place(message), maths=self._maths)
+        for name in ("regenerate", "go_on", "compare", "sibling", "rewritten", "round_picked", "rewriting", "offered"):
+            getattr(widget, name).connect(getattr(self, name))
         widget.send_with = self._send_with
         widget.show_origins(self._origins)
         widget.step.connect(self._step)

@@ -1,14 +1,14 @@
 """One block of Markdown as a read-only document that is exactly as tall as its text.
 
 Models write links and images of their own; nothing is ever fetched or opened from disk for them, and only plain web
-and mail links can be followed.
+and mail links can be followed. Formulas are drawn when they are known, and copied as they were written.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QDesktopServices,
     QFocusEvent,
@@ -24,19 +24,30 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
+from desktop.maths.find import Piece
+from desktop.maths.typeset import Drawing
+from desktop.maths.typesetter import Typesetter
 from desktop.theme.tokens import Tokens, tokens_now
 from desktop.theme.units import lines
-from desktop.widgets.prose_style import dress, may_follow
+from desktop.widgets.inline_maths import InlineMaths, hide, source_of
+from desktop.widgets.markdown_lines import soft
+from desktop.widgets.prose_style import dress, dress_tables, may_follow
 from desktop.widgets.wrapping import wrap_mode
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+INDENT = 1.4
+"""Of one level of a list, in lines."""
 _BY_KEY = frozenset({Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason})
 
 
 class Prose(QTextBrowser):
-    """Markdown without fenced code. ``set_markdown`` may be called as often as the text grows."""
+    """Markdown without fenced code. ``set_markdown`` may be called as often as the text grows.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        maths: draws formulas; without it their source is shown.
+    """
+
+    def __init__(self, parent: QWidget | None = None, maths: Typesetter | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -51,15 +62,21 @@ class Prose(QTextBrowser):
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         self.document().setDefaultTextOption(option)
         self._markdown = ""
-        self._plain = False
+        self._depth = 0
+        self._plain = self._grows = self._by_key = False
         self._look: tuple[Tokens, QFont] | None = None
         """What it was dressed in."""
-        self._by_key = False
+        self._maths = maths
+        self._formulas: InlineMaths | None = None
+        self._missing: list[Piece] = []
+        """Formulas that are not drawn yet."""
+        if maths is not None:
+            maths.ready.connect(self._draw_missing)
 
-    def set_markdown(self, text: str) -> None:
-        """Show ``text``."""
-        if text != self._markdown or self._plain:
-            self._markdown, self._plain = text, False
+    def set_markdown(self, text: str, *, grows: bool = False, depth: int = 0) -> None:
+        """Show ``text``, which may still grow, and stands in so many list items."""
+        if (text, grows, depth) != (self._markdown, self._grows, self._depth) or self._plain:
+            self._markdown, self._grows, self._depth, self._plain = text, grows, depth, False
             self._render()
 
     def set_plain(self, text: str) -> None:
@@ -75,19 +92,34 @@ class Prose(QTextBrowser):
         """Never load anything that a model wrote an address of. Qt opens the file itself unless it gets something."""
         return _nothing()
 
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """What is copied: formulas as they were written."""
+        source = source_of(self.textCursor())
+        if source is None:
+            return super().createMimeDataFromSelection()
+        data = QMimeData()
+        data.setText(source)
+        return data
+
     def _render(self) -> None:
         document = self.document()
         self._look = (tokens_now(), self.font())
-        document.setIndentWidth(lines(self, 1.4))
+        self._missing = []
+        hidden = hide("" if self._plain else self._markdown, self._grows)
+        document.setIndentWidth(lines(self, INDENT))
         whole = QTextCursor(document)
         self._wrap()
         whole.beginEditBlock()  # laid out once, and only when no image is left in it
         if self._plain:
             document.setPlainText(self._markdown)
         else:
-            document.setMarkdown(self._markdown, _FEATURES)
-        dress(document, *self._look, typed=self._plain)
+            document.setMarkdown(soft(hidden.markdown), _FEATURES)
+        dress(document, *self._look, typed=self._plain, depth=self._depth)
+        if hidden.formulas:
+            self._formulas = self._formulas or InlineMaths(document)
+            self._formulas.put(document, hidden, self._drawing)
         whole.endEditBlock()
+        dress_tables(document, tokens_now())
         self._fit()
 
     def _wrap(self) -> None:
@@ -95,6 +127,18 @@ class Prose(QTextBrowser):
         if option.wrapMode() != mode:
             option.setWrapMode(mode)
             self.document().setDefaultTextOption(option)
+
+    def _drawing(self, piece: Piece) -> Drawing | None:
+        if self._maths is None:
+            return None
+        drawing = self._maths.drawing(piece.latex, piece.kind == "display")
+        if drawing is None and self._maths.waits(piece.latex, piece.kind == "display"):
+            self._missing.append(piece)
+        return drawing
+
+    def _draw_missing(self) -> None:
+        if self._maths and not all(self._maths.waits(piece.latex, piece.kind == "display") for piece in self._missing):
+            self._render()
 
     def _fit(self) -> None:
         document = self.document()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import (
     QFont,
     QFontDatabase,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -29,10 +30,11 @@ def may_follow(address: str) -> bool:
     return QUrl(address).scheme().lower() in ALLOWED_SCHEMES
 
 
-def dress(document: QTextDocument, tokens: Tokens, font: QFont, *, typed: bool = False) -> None:
+def dress(document: QTextDocument, tokens: Tokens, font: QFont, *, typed: bool = False, depth: int = 0) -> None:
     """Space, sizes and colours that Qt's Markdown leaves at their defaults, and words in place of images.
 
-    ``typed``: it is no Markdown; each line is a block, and empty lines are the space between paragraphs.
+    ``typed``: it is no Markdown; each line is a block, and empty lines are the space between paragraphs. ``depth``: all
+    of it stands in so many list items.
     """
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
@@ -40,14 +42,10 @@ def dress(document: QTextDocument, tokens: Tokens, font: QFont, *, typed: bool =
     block = document.begin()
     while block.isValid():
         _style_block(QTextCursor(block), font, typed=typed)
-        fragments = block.begin()
-        while not fragments.atEnd():
-            _style_fragment(document, fragments.fragment(), tokens)
-            fragments += 1
+        _indent(QTextCursor(block), depth)
+        for at, length, style in parts_of(block):
+            _style_part(document, at, length, style, tokens)
         block = block.next()
-    for frame in document.rootFrame().childFrames():
-        if isinstance(frame, QTextTable):
-            _style_table(frame, tokens)
     cursor.endEditBlock()
 
 
@@ -68,12 +66,9 @@ def _images(document: QTextDocument) -> list[tuple[int, int, QTextImageFormat]]:
     found = []
     block = document.begin()
     while block.isValid():
-        parts = block.begin()
-        while not parts.atEnd():
-            part = parts.fragment()
-            if part.charFormat().isImageFormat():
-                found.append((part.position(), part.length(), part.charFormat().toImageFormat()))
-            parts += 1
+        for at, length, style in parts_of(block):
+            if style.isImageFormat():
+                found.append((at, length, style.toImageFormat()))
         block = block.next()
     return found
 
@@ -82,18 +77,13 @@ def _style_block(cursor: QTextCursor, font: QFont, *, typed: bool) -> None:
     size = font.pointSizeF() if font.pointSizeF() > 0 else 10.0
     style = QTextBlockFormat()
     level = cursor.blockFormat().headingLevel()
-    inside = cursor.currentTable() is not None
     quoted = cursor.blockFormat().intProperty(QTextFormat.Property.BlockQuoteLevel)
-    style.setLineHeight(100 if inside else 135, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+    style.setLineHeight(135, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
     if level:
-        big = QTextCharFormat()
-        big.setFontPointSize(size * {1: 1.35, 2: 1.2}.get(level, 1.06))
-        big.setFontWeight(QFont.Weight.DemiBold)
-        cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
-        cursor.mergeCharFormat(big)
+        _enlarge(cursor.block(), size * {1: 1.35, 2: 1.2}.get(level, 1.06))
         style.setTopMargin(size * 0.9 if cursor.block().blockNumber() else 0)
         style.setBottomMargin(size * 0.4)
-    elif not inside and not typed:
+    elif not typed:
         style.setBottomMargin(size * (0.3 if cursor.currentList() else 0.8))
         style.setTopMargin(size * 0.5 if quoted else 0)
     if quoted:
@@ -106,8 +96,43 @@ def _style_block(cursor: QTextCursor, font: QFont, *, typed: bool) -> None:
     cursor.mergeBlockFormat(style)
 
 
-def _style_fragment(document: QTextDocument, fragment: Any, tokens: Tokens) -> None:
-    current = fragment.charFormat()
+def _enlarge(block: QTextBlock, points: float) -> None:
+    """Qt's own adjustment of a heading's size goes before any size that is set: it has to go."""
+    for at, length, style in parts_of(block):
+        style.clearProperty(QTextFormat.Property.FontSizeAdjustment)
+        style.setFontPointSize(points)
+        style.setFontWeight(QFont.Weight.DemiBold)
+        part = QTextCursor(block)
+        part.setPosition(at)
+        part.setPosition(at + length, QTextCursor.MoveMode.KeepAnchor)
+        part.setCharFormat(style)
+
+
+def parts_of(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
+    """Stretches of one look: where, how long, which."""
+    found = []
+    parts: Any = block.begin()
+    while not parts.atEnd():
+        part = parts.fragment()
+        found.append((part.position(), part.length(), part.charFormat()))
+        parts += 1
+    return found
+
+
+def _indent(cursor: QTextCursor, depth: int) -> None:
+    if not depth:
+        return
+    if not (items := cursor.currentList()):
+        style = QTextBlockFormat()
+        style.setIndent(cursor.blockFormat().indent() + depth)
+        cursor.mergeBlockFormat(style)
+    elif items.item(0) == cursor.block():
+        look = items.format()
+        look.setIndent(look.indent() + depth)
+        items.setFormat(look)
+
+
+def _style_part(document: QTextDocument, at: int, length: int, current: QTextCharFormat, tokens: Tokens) -> None:
     style = QTextCharFormat()
     if current.fontFixedPitch():
         style.setFontFamilies([QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()])
@@ -122,9 +147,20 @@ def _style_fragment(document: QTextDocument, fragment: Any, tokens: Tokens) -> N
             style.setAnchor(False)
     if style.propertyCount():
         cursor = QTextCursor(document)
-        cursor.setPosition(fragment.position())
-        cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(at)
+        cursor.setPosition(at + length, QTextCursor.MoveMode.KeepAnchor)
         cursor.mergeCharFormat(style)
+
+
+def dress_tables(document: QTextDocument, tokens: Tokens) -> None:
+    """The same for tables, once the document is no longer being edited: before, it knows of none."""
+    tables = [frame for frame in document.rootFrame().childFrames() if isinstance(frame, QTextTable)]
+    if tables:
+        cursor = QTextCursor(document)
+        cursor.beginEditBlock()
+        for table in tables:
+            _style_table(table, tokens)
+        cursor.endEditBlock()
 
 
 def _style_table(table: QTextTable, tokens: Tokens) -> None:
@@ -133,10 +169,8 @@ def _style_table(table: QTextTable, tokens: Tokens) -> None:
     style.setBorder(1)
     style.setBorderBrush(tokens.line)
     style.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-    style.setCellPadding(5)
+    style.setCellPadding(6)
     style.setCellSpacing(0)
-    style.setTopMargin(4)
-    style.setBottomMargin(8)
     style.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
     table.setFormat(style)
     for column in range(table.columns()):
@@ -144,3 +178,20 @@ def _style_table(table: QTextTable, tokens: Tokens) -> None:
         head = cell.format()
         head.setBackground(tokens.code)
         cell.setFormat(head)
+    inside = table.firstCursorPosition()
+    inside.setPosition(table.lastPosition(), QTextCursor.MoveMode.KeepAnchor)
+    close = QTextBlockFormat()
+    close.setLineHeight(100, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+    close.setBottomMargin(0)
+    inside.mergeBlockFormat(close)
+    for at in (table.firstPosition() - 1, table.lastPosition() + 1):
+        _flatten(QTextCursor(table.document().findBlock(at)))
+
+
+def _flatten(cursor: QTextCursor) -> None:
+    """Qt puts an empty line before and after a table."""
+    if not cursor.block().text():
+        flat = QTextBlockFormat()
+        flat.setLineHeight(1, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        flat.setBottomMargin(0)
+        cursor.mergeBlockFormat(flat)

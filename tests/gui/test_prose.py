@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.widgets.code import CodeBlock
 from desktop.widgets.prose import Prose
+from desktop.widgets.prose_style import may_follow
 
 
 @pytest.fixture
@@ -106,3 +107,14 @@ def test_each_paragraph_has_its_own_direction(prose: Watched) -> None:
     blocks = [document.findBlockByNumber(n) for n in range(document.blockCount())]
     right = [block.text() for block in blocks if block.textDirection() == Qt.LayoutDirection.RightToLeft]
     assert right == ["שלום עולם", "مرحبا بالعالم"]
+
+
+@pytest.mark.parametrize(
+    "address", ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "/etc", "\\\\host\\a"]
+)
+def test_only_web_and_mail_links_are_followed(prose: Watched, address: str) -> None:
+    prose.set_markdown(f"[x]({address}) and [y](HTTPS://a.b) [z](mailto:a@b.c)")
+    links = [part.charFormat().anchorHref() for part in fragments(prose.document()) if part.charFormat().isAnchor()]
+    assert links == ["HTTPS://a.b", "mailto:a@b.c"]
+    assert not prose.follow(QUrl(address))
+    assert may_follow("https://a.b")

@@ -1,4 +1,4 @@
-"""Text as models write it, made from a seed: paragraphs, lists, tables and code; the same seed gives the same text."""
+"""Text as models write it, made from a seed: paragraphs, lists, tables, code and formulas; the same seed gives the same text."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def {0}_{1}(items: list[int], limit: int = {2}) -> dict[str, int]:
             found[f"{0}-{{number}}"] = item * {2}
     return found
 ```"""
+_MATHS = r"""With $x_{{{2}}}$ and \({0}_i^2\), {3} \(\frac{{{0}}}{{{2}}}\):
+
+\[
+\sum_{{i=1}}^{{{2}}} \text{{{0}}}_i = \frac{{\sqrt{{{2}}}}}{{\text{{{1}}}}} \int_0^{{{2}}} x^{{{2}}}\,dx
+\]"""
 
 
 def word(pick: random.Random) -> str:
@@ -63,4 +68,6 @@ def _part(pick: random.Random) -> str:
     if dice < 0.88:
         rows = "\n".join(f"| {words(pick, 2)} | {pick.randint(1, 999)} | {word(pick)} |" for _ in range(5))
         return f"| {word(pick)} | {word(pick)} | {word(pick)} |\n|---|---:|---|\n{rows}"
+    if dice < 0.94:
+        return _MATHS.format(word(pick), word(pick), pick.randint(2, 99), words(pick, 5))
     return _CODE.format(word(pick), word(pick), pick.randint(2, 99), words(pick, 5))

@@ -19,6 +19,7 @@ import psutil
 
 from installers.system import has_display
 from tests.long.attached import attached
+from tests.long.reading import reading
 from tests.long.tour_models import manage
 from tests.long.tour_settings import settings
 
@@ -66,7 +67,8 @@ class Tour:
         window.page.messages.verticalScrollBar().setValue(0)
         self.picture("reply-light")
         self.dark("reply-dark")
-        attached(self)
+        for scene in (attached, reading):
+            scene(self)
         self.compare()
         self.seen()
         self.found()

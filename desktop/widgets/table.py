@@ -1,0 +1,100 @@
+"""A table: wide ones scroll sideways, and their columns are not squeezed until words fall apart.
+
+A table in a script that is read from the right has its first column there; Qt knows no such tables, so the columns
+change places before it reads them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontInfo, QTextCursor, QTextTable, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from desktop.maths.typesetter import Typesetter
+from desktop.widgets.prose import Prose
+
+_COLUMN_EM = 16
+"""A column with longer text than this is broken into lines, but never into shorter ones."""
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+class Table(Prose):
+    """Markdown that is a table."""
+
+    def __init__(self, parent: QWidget | None = None, maths: Typesetter | None = None) -> None:
+        super().__init__(parent, maths)
+        self.setAccessibleName("Table")
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self._wanted = 0.0
+        self._from_right = False
+
+    def set_markdown(self, text: str, *, grows: bool = False, depth: int = 0) -> None:
+        """Show the table, which may still get rows."""
+        self._from_right = _is_from_right(text)
+        super().set_markdown(_mirrored(text) if self._from_right else text, grows=grows, depth=depth)
+
+    def _render(self) -> None:
+        self._wanted = 0.0
+        super()._render()
+        for table in self._tables() if self._from_right else ():
+            style = table.format()
+            style.setAlignment(Qt.AlignmentFlag.AlignRight)
+            table.setFormat(style)
+
+    def _fit(self) -> None:
+        document = self.document()
+        self._wanted = self._wanted or self._measure()
+        room = self.viewport().width()
+        document.setTextWidth(max(room, self._wanted, 50))
+        height = document.size().height()
+        if document.size().width() > room + 1:
+            height += self.horizontalScrollBar().sizeHint().height()
+        self.setFixedHeight(max(round(height + 0.5), self.fontMetrics().height()))
+
+    def _measure(self) -> float:
+        """The width below which it scrolls: each column's text in one line, or in lines that are long enough."""
+        tables = self._tables()
+        self.document().setTextWidth(1e5)
+        most = _COLUMN_EM * QFontInfo(self.font()).pixelSize()
+        return sum(
+            min(_natural(table, n), most) + _around(table) for table in tables[:1] for n in range(table.columns())
+        )
+
+    def _tables(self) -> list[QTextTable]:
+        return [frame for frame in self.document().rootFrame().childFrames() if isinstance(frame, QTextTable)]
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            bar = self.horizontalScrollBar()
+            bar.setValue(bar.value() - event.angleDelta().x())
+        else:
+            super().wheelEvent(event)
+
+
+def _natural(table: QTextTable, column: int) -> float:
+    """The width of the column's longest text in one line."""
+    widest = 0.0
+    for row in range(table.rows()):
+        cursor: QTextCursor = table.cellAt(row, column).firstCursorPosition()
+        widest = max(widest, cursor.block().layout().maximumWidth())
+    return widest
+
+
+def _around(table: QTextTable) -> float:
+    """What a column needs beside its text."""
+    return 2 * table.format().cellPadding() + table.format().border() + 1
+
+
+def _is_from_right(text: str) -> bool:
+    """By the first letter that has a direction."""
+    directions = (unicodedata.bidirectional(letter) for letter in text)
+    return next((way for way in directions if way in ("L", "R", "AL")), "L") != "L"
+
+
+def _mirrored(text: str) -> str:
+    """The rows with their cells in reverse order."""
+    rows = [_BAR.split(line.strip().strip("|")) for line in text.split("\n")]
+    return "\n".join("|" + "|".join(reversed(row + [""] * (len(rows[0]) - len(row)))) + "|" for row in rows)

@@ -94,7 +94,7 @@ def cards(devices: Iterable[DeviceInfo]) -> list[int]:
 def measured_memory_rate(threads: int, size: int = 1 << 28, seconds: float = 0.2) -> float:
     """Bytes of weights that a pass with ``threads`` threads reads in a millisecond.
 
-    Matrix products reach a part of what a plain scan does: 0.5 to 0.7 on one 2-core server processor, 0.8 to 0.9 on another.
+    Matrix products reach a part of what a plain scan does: 0.5 to 0.7 on one 2-core processor, 0.8 to 0.9 on another.
     """
     part = np.ones(size // threads // 8)
     parts = [part, *(part.copy() for _ in range(threads - 1))]

@@ -1,4 +1,4 @@
-"""Text as models write it, made from a seed: paragraphs, lists, tables, code and formulas; the same seed gives the same text."""
+"""Text as models write it, from a seed: paragraphs, lists, tables, code and formulas; the same seed, the same text."""
 
 from __future__ import annotations
 

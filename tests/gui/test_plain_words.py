@@ -59,7 +59,7 @@ def transfer(qtbot: QtBot) -> str:
     part = Transfer()
     qtbot.addWidget(part)
     part.show_progress(TAGGED, 1, 2, 3.0)
-    return part._label.toolTip()
+    return part._words.toolTip()
 
 
 def chat(_qtbot: QtBot) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QColor, QImage, QTextDocument, QTextFragment
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -99,14 +99,6 @@ def test_the_word_of_a_fence_is_never_html(qtbot: QtBot) -> None:
     code.set_code("x = 1", "<img/src=//host/share/a.png>", closed=True)
     (name,) = [label for label in code.findChildren(QLabel) if label.text()]
     assert name.textFormat() == name.textFormat().PlainText
-
-
-def test_each_paragraph_has_its_own_direction(prose: Watched) -> None:
-    prose.set_markdown("שלום עולם\n\nHello\n\n- مرحبا بالعالم\n- a word")
-    document = prose.document()
-    blocks = [document.findBlockByNumber(n) for n in range(document.blockCount())]
-    right = [block.text() for block in blocks if block.textDirection() == Qt.LayoutDirection.RightToLeft]
-    assert right == ["שלום עולם", "مرحبا بالعالم"]
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,8 @@ t_{\text{token}} \approx \frac{t_{\text{pass}} + k \cdot t_{\text{draft}}}{E}.
 1. In Python:
 
    ```python
-   def tokens_per_pass(alpha: float, k: int) -> float:
-       "Eq. (1); alpha = 1 accepts everything."
-       return (1 - alpha ** (k + 1)) / (1 - alpha) if alpha < 1 else k + 1
+   def tokens_per_pass(a: float, k: int) -> float:
+       return (1 - a ** (k + 1)) / (1 - a) if a < 1 else k + 1  # Eq. (1)
    ```
 
    For \(\alpha \to 1\) this is $k + 1$, by l'Hôpital's rule.

@@ -67,14 +67,13 @@ class Tour:
         window.page.messages.verticalScrollBar().setValue(0)
         self.picture("reply-light")
         self.dark("reply-dark")
-        for scene in (attached, reading):
-            scene(self)
+        attached(self)
         self.compare()
         self.seen()
         self.found()
         self.lists()
-        manage(self)
-        settings(self)
+        for scene in (reading, manage, settings):
+            scene(self)
         self.trial()
         self.benchmark()
         self.too_large()

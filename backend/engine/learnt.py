@@ -87,7 +87,11 @@ def told_to_plans(target: LoadedModel, costs: PassCosts) -> dict[str, dict[str, 
     info, table = target.info, costs.to_json().get("0")
     if info.gpu_layers or info.streamed or costs.untouched or table is None:
         return {}
-    read = of_file(target.facts).read
+    try:
+        read = of_file(target.facts).read
+    except EngineError as error:  # the file is gone: what is loaded of it answers on
+        log.warning("plans are told nothing: %s", error)
+        return {}
     return {KEY: noted(info.quant, read, table)} if read >= TELLING else {}
 
 

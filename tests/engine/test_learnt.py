@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backend.engine.cancel import CancelFlag
-from backend.engine.learnt import Learnt
+from backend.engine.learnt import Learnt, model_key
 from backend.engine.pair import Pair
 from backend.plan.measured import measured
 from backend.plan.needs import of_file
@@ -57,6 +58,19 @@ def test_plans_are_told_what_passes_take_where_they_wait_for_memory(
     assert known is not None
     assert known.rate == pytest.approx(read / costs.at(1))
     assert known.passes[8] == pytest.approx(costs.at(8) / costs.at(1))
+
+
+def test_a_model_file_that_is_gone_costs_neither_reply_nor_what_was_learnt(
+    tiny_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, learnt = tmp_path / "gone.gguf", Learnt(tmp_path / "learnt.json")
+    shutil.copy(tiny_files[0], file)
+    monkeypatch.setattr("backend.engine.pair._KEEP_EVERY", -1.0)
+    with pair(file, learnt=learnt) as both:
+        file.unlink()
+        assert say(both, COUNT, max_tokens=8).end.reason == "length"
+        key = model_key(both.target, "target")
+    assert learnt.recall(key)["costs"]
 
 
 def test_other_options_are_another_machine(tiny_files: tuple[Path, Path], tmp_path: Path) -> None:

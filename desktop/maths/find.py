@@ -19,6 +19,7 @@ _SIGNS = {
     "$$": re.compile(r"((?:[^\\$]|\\.|\$(?!\$))*)\$\$(?!\$)", re.DOTALL),
 }
 """What opens a formula, and how it goes on from there; an escaped character is never half of an end."""
+_CLOSING = {"\\[": "\\]", "$$": "$$"}
 OPENING = re.compile(r"\$\$(?!\$)|\\\[|\\begin\{(?:equation|align|gather|multline|alignat|flalign|eqnarray)\*?\}")
 """How a displayed formula may begin; LaTeX's own environments need no sign around them."""
 _NEXT = re.compile(r"\\.|`+|\$+|https?://[^\s<>]+|\]\([^()\s]*\)", re.DOTALL)
@@ -56,6 +57,12 @@ def alone(text: str) -> str | None:
         return closed[1].strip() or None if closed else None
     end = sign.replace("begin", "end", 1)
     return whole if whole.find(end) == len(whole) - len(end) else None
+
+
+def may_close(first: str, line: str) -> bool:
+    """Whether a displayed formula that begins with the line ``first`` may end in ``line``, the same or a later one."""
+    opened = OPENING.match(first)
+    return opened is None or _CLOSING.get(opened[0], "\\end{") in line
 
 
 def unclosed(text: str) -> bool:

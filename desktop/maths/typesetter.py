@@ -24,7 +24,7 @@ _IDLE_MS = 120_000
 _TELL_MS = 30
 """Between two times that ``ready`` is emitted: what comes meanwhile is laid out together."""
 _DEATHS = 5
-"""Ends in a row without an answer between them, after which the process is not started again."""
+"""Starts in a row that come to nothing, after which the process is not started again."""
 
 Key = tuple[str, bool]
 
@@ -120,9 +120,8 @@ class Typesetter(QObject):
             line = self._process.readLine().toStdString()
             self._patience.stop()
             if not self._greeted:
-                self._greeted = True
+                self._greeted, self._deaths = True, 0
             elif self._asked is not None:
-                self._deaths = 0
                 answer = json.loads(line)
                 self._keep(Drawing(**answer) if answer else None)
             self._next()

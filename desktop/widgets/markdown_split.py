@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from desktop.maths.find import OPENING, alone, unclosed
+from desktop.maths.find import OPENING, alone, may_close, unclosed
 from desktop.widgets.markdown_lines import FENCE, ITEM, RULE, closes, dedent, indentation, is_row
 from desktop.widgets.thoughts import CLOSE, thoughts
 
@@ -185,10 +185,13 @@ class _Splitter:
 
     def _maths(self, line: str) -> None:
         self._add(dedent(line, self._margin))
+        over = not line.strip() or self._size > _FORMULA
+        if not over and not may_close(self._lines[0], line):  # all of it is read again only where it may be whole
+            return
         text = "\n".join(self._lines)
         if alone(text) is not None:
             self._flush(closed=True)
-        elif not line.strip() or self._size > _FORMULA or not unclosed(text):
+        elif over or not unclosed(text):
             self._kind = "prose"  # it was no formula of its own
 
     def _table(self, line: str) -> None:

@@ -34,6 +34,7 @@ class MathsBlock(QWidget):
         self._source = ""
         self._latex: str | None = None
         self._text: Prose | None = None
+        self._waits = False
         self._scroll = _Sideways()
         self._copy = _Quiet("copy", "Copy formula")
         self._copy.clicked.connect(self.copy)
@@ -49,7 +50,7 @@ class MathsBlock(QWidget):
         row.addWidget(self._copy)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         if maths is not None:
-            maths.ready.connect(self._show)
+            maths.ready.connect(self._draw)
 
     @property
     def text(self) -> str:
@@ -65,7 +66,7 @@ class MathsBlock(QWidget):
         """Show what was written, signs and all."""
         if source != self._source:
             self._source, self._latex = source, alone(source)
-            self._scroll.formula.drawing = None
+            self._scroll.formula.drawing, self._waits = None, False
             self._show()
 
     def copy(self) -> None:
@@ -88,9 +89,15 @@ class MathsBlock(QWidget):
         else:
             super().keyPressEvent(event)
 
+    def _draw(self) -> None:
+        """Some formulas are known now: this one too, unless it was before."""
+        if self._waits:
+            self._show()
+
     def _show(self) -> None:
         if not self.drawn and self._maths is not None and self._latex is not None:
             self._scroll.formula.drawing = self._maths.drawing(self._latex, display=True)
+            self._waits = self._maths.waits(self._latex, display=True)
             self._scroll.setAccessibleName(f"Formula: {self._latex[:200]}")
             self._scroll.setToolTip(plain(self._source))
         if not self.drawn:

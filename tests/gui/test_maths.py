@@ -103,6 +103,23 @@ def test_a_formula_without_end_costs_itself_alone(make: Make, qtbot: QtBot) -> N
     assert not maths.waits(ENDLESS, False)
 
 
+DIES = """import json, sys
+print("{}", flush=True)
+for line in sys.stdin:
+    if json.loads(line)[0] != "a":
+        sys.exit(1)
+    print("{}", flush=True)
+"""
+
+
+def test_many_that_end_the_process_cost_no_other(make: Make, qtbot: QtBot) -> None:
+    maths = make(command=[sys.executable, "-c", DIES])
+    for latex in ("a", *"bcdefghi"):  # the latest is asked for first
+        maths.drawing(latex, False)
+    qtbot.waitUntil(lambda: not maths.busy, timeout=60_000)
+    assert ("a", False) in maths._known, "it was asked for and answered"
+
+
 @pytest.mark.parametrize("command", [["/no/such/program"], [sys.executable, "-c", "pass"]])
 def test_without_the_process_nothing_is_waited_for(make: Make, qtbot: QtBot, command: list[str]) -> None:
     maths = make(command=command)
@@ -145,6 +162,15 @@ def test_what_is_not_understood_is_shown_as_written(view: BlockView, qtbot: QtBo
     assert isinstance(block, MathsBlock)
     assert not block.drawn
     assert block.text == "$$\n\\foo_a\n$$"
+
+
+def test_what_is_refused_is_not_laid_out_again(view: BlockView, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown(view, qtbot, "$$\\foo$$")
+    laid_out: list[str] = []
+    monkeypatch.setattr(Prose, "set_plain", lambda _self, text: laid_out.append(text))
+    assert view._maths is not None
+    view._maths.ready.emit()
+    assert laid_out == []
 
 
 def test_an_open_formula_is_its_source_and_finished_ones_stay(view: BlockView, qtbot: QtBot) -> None:

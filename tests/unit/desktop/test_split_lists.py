@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from desktop.widgets import markdown_split
 from desktop.widgets.markdown_split import Block, split_blocks, split_typed
 
 TABLE = "| a | b |\n|---|:-:|\n| 1 | 2 |"
@@ -96,6 +97,14 @@ def test_a_formula_that_is_still_open_is_one_until_it_cannot_be() -> None:
     assert split_blocks("$$\nx", complete=False) == [Block("maths", "$$\nx", closed=False)]
     assert split_blocks("$$\nx") == [Block("prose", "$$\nx")]
     assert [b.kind for b in split_blocks("$$ x\n\nmore", complete=False)] == ["prose"]
+
+
+def test_a_long_open_formula_is_not_read_again_for_each_of_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(markdown_split, "alone", lambda text: read.append(text))
+    for opening in ("$$", "\\[", "\\begin{align}"):
+        assert shapes(f"{opening}\n" + "x\n" * 1000, complete=False)[0][0] == "maths"
+    assert len(read) == 1, "the opening line may close itself"
 
 
 def test_what_a_person_typed_is_cut_at_fences_alone() -> None:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontInfo, QTextCursor, QTextTable, QWheelEvent
+from PySide6.QtGui import QFontInfo, QShowEvent, QTextCursor, QTextTable, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.maths.typesetter import Typesetter
@@ -19,6 +19,7 @@ from desktop.widgets.prose import Prose
 _COLUMN_EM = 16
 """A column with longer text than this is broken into lines, but never into shorter ones."""
 _BAR = re.compile(r"(?<!\\)\|")
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 class Table(Prose):
@@ -34,7 +35,7 @@ class Table(Prose):
     def set_markdown(self, text: str, *, grows: bool = False, depth: int = 0) -> None:
         """Show the table, which may still get rows."""
         self._from_right = _is_from_right(text)
-        super().set_markdown(_mirrored(text) if self._from_right else text, grows=grows, depth=depth)
+        super().set_markdown(_whole(text, mirrored=self._from_right), grows=grows, depth=depth)
 
     def _render(self) -> None:
         self._wanted = 0.0
@@ -66,6 +67,12 @@ class Table(Prose):
     def _tables(self) -> list[QTextTable]:
         return [frame for frame in self.document().rootFrame().childFrames() if isinstance(frame, QTextTable)]
 
+    def showEvent(self, event: QShowEvent) -> None:
+        bar = self.horizontalScrollBar()
+        at = bar.value()
+        super().showEvent(event)
+        bar.setValue(at)  # Qt goes to the text cursor, which is at the end
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
             bar = self.horizontalScrollBar()
@@ -94,7 +101,25 @@ def _is_from_right(text: str) -> bool:
     return next((way for way in directions if way in ("L", "R", "AL")), "L") != "L"
 
 
-def _mirrored(text: str) -> str:
-    """The rows with their cells in reverse order."""
-    rows = [_BAR.split(line.strip().strip("|")) for line in text.split("\n")]
-    return "\n".join("|" + "|".join(reversed(row + [""] * (len(rows[0]) - len(row)))) + "|" for row in rows)
+def _whole(text: str, *, mirrored: bool) -> str:
+    """The table with as many columns as its longest row has cells: Qt leaves out what stands beyond its rule.
+
+    ``mirrored``: with its cells in reverse order.
+    """
+    rows = [_cells(line) for line in text.split("\n")]
+    columns = max(map(len, rows))
+    if not mirrored and columns == len(rows[1]):
+        return text
+    rows = [row + ["---" if n == 1 else ""] * (columns - len(row)) for n, row in enumerate(rows)]
+    return "\n".join("|" + "|".join(reversed(row) if mirrored else row) + "|" for row in rows)
+
+
+def _cells(line: str) -> list[str]:
+    """What stands between the bars, but for those in code."""
+    bare = line.strip().removeprefix("|")
+    if bare.endswith("|") and not bare.endswith("\\|"):
+        bare = bare[:-1]
+    code = [(found.start(), found.end()) for found in _CODE.finditer(bare)]
+    bars = [bar.start() for bar in _BAR.finditer(bare)]
+    ends = [at for at in bars if not any(begin < at < end for begin, end in code)]
+    return [bare[begin + 1 : end] for begin, end in zip([-1, *ends], [*ends, len(bare)], strict=True)]

@@ -55,6 +55,9 @@ def test_a_wide_table_scrolls_and_no_word_of_it_is_broken(view: BlockView, qtbot
     for block in blocks(table):
         assert block.layout().lineCount() == 1
     assert table.height() >= table.document().size().height() + bar.height() - 1, "the bar covers no row"
+    qtbot.waitUntil(table.isVisible)
+    QApplication.sendPostedEvents()
+    assert bar.value() == 0, "it is read from its beginning"
     wheel = QWheelEvent(
         QPointF(9, 9),
         QPointF(9, 9),
@@ -158,6 +161,15 @@ def test_a_table_from_the_right_has_its_first_column_there(view: BlockView) -> N
     assert cells == ["ב |", HEBREW]
     assert table.cellAt(1, 1).firstCursorPosition().block().text() == "1"
     assert table.format().alignment() == Qt.AlignmentFlag.AlignRight
+
+
+@pytest.mark.parametrize("word", ["x", HEBREW])
+def test_no_cell_of_a_table_is_left_out(view: BlockView, word: str) -> None:
+    view.show_markdown(f"| {word} | b | `c|c` |\n|---|---|\n|| 2\\|| 3 |\n| 1 | 2 | 3 | 4 |", complete=True)
+    table = the_table(view.widgets[0])
+    rows = [[table.cellAt(r, c).firstCursorPosition().block().text() for c in range(table.columns())] for r in range(3)]
+    wanted = [[word, "b", "c|c", ""], ["", "2|", "3", ""], ["1", "2", "3", "4"]]
+    assert rows == (wanted if word == "x" else [row[::-1] for row in wanted])
 
 
 def test_headings_are_as_large_as_they_are_meant_to_be(view: BlockView) -> None:

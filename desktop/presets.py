@@ -33,9 +33,12 @@ class Prompt(Entry):
 
 
 class OwnSampling(BaseModel):
-    """What a chat has of its own; None = as its preset (a seed: a fresh one for every reply)."""
+    """What a chat has of its own; None = as its preset (a seed: a fresh one for every reply).
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    Fields of a newer version are kept as they are.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
     temperature: Temperature | None = None
     top_k: TopK | None = None
     top_p: TopP | None = None
@@ -46,7 +49,8 @@ class OwnSampling(BaseModel):
 
     def over(self, preset: Sampling) -> Sampling:
         """The preset's values, but for these."""
-        return Sampling.model_validate(preset.model_dump() | {"seed": None} | self.model_dump(exclude_none=True))
+        own = self.model_dump(include=set(Sampling.model_fields), exclude_none=True)
+        return Sampling.model_validate(preset.model_dump() | {"seed": None} | own)
 
 
 SHIPPED = {

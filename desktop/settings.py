@@ -7,7 +7,7 @@ import json
 import logging
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from PySide6.QtCore import QObject, Signal
@@ -19,6 +19,7 @@ from desktop.presets import RECOMMENDED, OwnSampling, Preset, Prompt, without_de
 from desktop.words import Notice
 
 log = logging.getLogger(__name__)
+M = TypeVar("M", bound=BaseModel)
 
 AUTOMATIC, LOOKUP, NONE = "auto", "lookup", "none"
 """Draft choices beside a model's id."""
@@ -158,7 +159,7 @@ class SettingsFile(QObject):
         if not isinstance(raw, dict):
             self._set_aside(f"{self.path} holds no settings, so defaults are used.")
             return Settings()
-        settings, dropped = _tolerant(raw)
+        settings, dropped = tolerant(Settings, raw)
         if dropped:
             names = ", ".join(f"“{name}”" for name in dropped)
             self._set_aside(f"In the settings in {self.path} {names} could not be used, so defaults are used instead.")
@@ -179,14 +180,14 @@ class SettingsFile(QObject):
             self.problem = f"{problem} The file could not be put aside ({error}), so changes are not saved."
 
 
-def _tolerant(raw: dict[str, Any]) -> tuple[Settings, list[str]]:
-    """The settings without those fields that do not fit, and the names of these."""
-    raw = copy.deepcopy(raw)
+def tolerant(kind: type[M], raw: dict[str, Any]) -> tuple[M, list[str]]:
+    """Settings without those fields that do not fit, and the names of these."""
     dropped: list[str] = []
     while True:
         try:
-            return Settings.model_validate(raw), dropped
+            return kind.model_validate(raw), dropped
         except ValidationError as error:
+            raw = raw if dropped else copy.deepcopy(raw)
             dropped.append(_drop(raw, error.errors()[0]["loc"]))
 
 

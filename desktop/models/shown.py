@@ -12,10 +12,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from backend import wire
 from desktop.models.attempt import attempt
 from desktop.models.unsaved import Unsaved
-from desktop.settings import ChatSettings, SettingsFile
+from desktop.settings import ChatSettings, SettingsFile, tolerant
 from desktop.store import Chat, Message, Store, StoreError
 from desktop.words import DAMAGED, GONE, WAIT
 
@@ -108,9 +107,11 @@ class Shown(QObject):
             self.noticed.emit(GONE)
             return
         self.chat, self.messages = found, messages
-        self.chat_settings = wire.read(ChatSettings, found.settings) or self._settings.now.new_chat
+        self.chat_settings, dropped = tolerant(ChatSettings, found.settings)
         self.opened.emit(messages)
-        if any(message.damaged for message in messages):
+        if dropped:
+            log.warning("of the settings of chat %d these could not be used: %s", chat, ", ".join(dropped))
+        if dropped or any(message.damaged for message in messages):
             self.noticed.emit(DAMAGED)
 
     def _find(self, chat: int, message: int, words: str) -> None:

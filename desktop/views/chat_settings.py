@@ -106,7 +106,7 @@ class ChatSettingsDialog(QDialog):
 
     def _own(self) -> OwnSampling:
         values = {name: field.value for name, field in self.fields.items()}
-        return OwnSampling.model_validate(values | {"seed": self.seed.value})
+        return self._chat.sampling.model_copy(update=values | {"seed": self.seed.value})
 
     def _show_preset(self) -> None:
         """Another one: what is the chat's own stays so."""

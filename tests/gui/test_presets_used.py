@@ -128,3 +128,26 @@ def test_a_chat_from_before_there_were_presets_keeps_what_was_chosen(
     got = asked(desktop, engine, qtbot)
     assert (got.temperature, got.seed, got.top_k) == (0.2, 5, 20)
     assert engine.requests[-1].max_tokens == 9
+
+
+def test_a_slip_in_a_chats_settings_costs_only_itself_and_a_newer_versions_stay(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    chat = desktop.store.chats()[0].id
+    sampling = {"temperature": "warm", "top_k": 7, "typical_p": 0.9}
+    stored = {"system_prompt": "Be brief.", "preset": None, "sampling": sampling, "max_tokens": -1, "mood": "calm"}
+    desktop.store.set_chat_settings(chat, stored).result()
+    desktop.window.new_chat()
+    desktop.window.open_chat(chat)
+    assert desktop.window.page.notice.isVisible()
+    assert desktop.conversation.chat_settings.system_prompt == "Be brief."
+    assert asked(desktop, engine, qtbot).top_k == 7
+    dialog = opened(desktop)
+    qtbot.keyClicks(dialog.longest.edit, "50")
+    dialog.accept()
+    found = desktop.store.chat(chat)
+    assert found is not None
+    assert (found.settings["sampling"]["typical_p"], found.settings["mood"]) == (0.9, "calm")
+    assert (found.settings["sampling"]["top_k"], found.settings["max_tokens"]) == (7, 50)

@@ -86,6 +86,11 @@ class Engine(QObject):
         return self.state.target.id if self.state.target else None
 
     @property
+    def reloads(self) -> str:
+        """The target that :meth:`reload` loads: that one, or the one that could not be loaded; empty = none."""
+        return self.target or self._failed
+
+    @property
     def progress(self) -> LoadProgress | None:
         """How far what is wanted has come."""
         return self._wanted.progress if self._wanted else None
@@ -142,7 +147,7 @@ class Engine(QObject):
             options: of all targets.
             models: what single targets have of their own; None = as before.
         """
-        target = self.target or self._failed
+        target = self.reloads
         before = self._settings.now.load_for(target)
         self._settings.change(load=options, models=self._settings.now.models if models is None else models)
         if before != self._settings.now.load_for(target):
@@ -194,7 +199,7 @@ class Engine(QObject):
 
     def reload(self) -> None:
         """Load the pair again, or try once more what could not be loaded."""
-        if target := self.target or self._failed:
+        if target := self.reloads:
             self._want(target)
 
     def restart(self) -> None:

@@ -39,6 +39,8 @@ class NumberField(QWidget):
         self.number = number
         self.problem = ""
         self._value: int | float | None = None
+        self._held: int | float | None = None
+        """What was shown last: what is typed after it may go through numbers that nobody meant."""
         self._default: int | float | None = None
         self._tail = ""
         self.edit = QLineEdit()
@@ -58,8 +60,8 @@ class NumberField(QWidget):
 
     @property
     def value(self) -> int | float | None:
-        """The last number that could be used; None = empty."""
-        return self._value
+        """The number; None = empty. Where what is typed cannot be used, the one that was shown before it was typed."""
+        return self._held if self.problem else self._value
 
     def set_value(self, value: float | None, default: float | None, *, empty: str = "", tail: str = "") -> None:
         """Show a number.
@@ -70,7 +72,7 @@ class NumberField(QWidget):
             empty: what an empty field says; else the default.
             tail: what is said of the default; else that it is one.
         """
-        self._value, self._default, self.problem = value, default, ""
+        self._value, self._held, self._default, self.problem = value, value, default, ""
         self._tail = tail or f"Default: {shown_number(default)}."
         self.edit.setText(shown_number(value))
         self.edit.setPlaceholderText(empty or shown_number(default))

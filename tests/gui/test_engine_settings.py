@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
+from backend.errors import EngineError, ErrorCode
 from backend.protocol import LoadOptions
 from desktop.settings import SettingsFile
 from desktop.start import Desktop
@@ -55,12 +56,14 @@ def test_drafting_counts_at_once(desktop: Desktop, engine: ScriptedEngine, page:
     assert "Default: automatic" in page.drafting.length.words.text()
     enter(page.drafting.length, "4", qtbot)
     qtbot.waitUntil(lambda: engine.now.speculation.length == 4)
-    enter(page.drafting.length, "99", qtbot)
+    for so_far in ("9", "99"):
+        page.drafting.length.edit.setText(so_far)
+        page.drafting.length.edit.textEdited.emit(so_far)
     assert "99 is too large: at most 48." in page.drafting.length.words.text()
     pick(page.drafting.rule, "rejection")
     pick(page.drafting.beside, "lookup+draft")
     qtbot.waitUntil(lambda: engine.now.speculation.source == "lookup+draft")
-    assert (engine.now.speculation.length, engine.now.speculation.rule) == (9, "rejection")
+    assert (engine.now.speculation.length, engine.now.speculation.rule) == (4, "rejection"), "nobody meant 9"
     enter(page.drafting.length, "", qtbot)
     qtbot.waitUntil(lambda: engine.now.speculation.length == "auto")
     assert not page.pending
@@ -92,6 +95,23 @@ def test_what_needs_a_load_says_so_before_and_is_applied(
     qtbot.waitUntil(lambda: desktop.engine.mode == "up")
 
 
+def test_what_could_not_be_loaded_is_loaded_again_and_that_is_said(
+    desktop: Desktop, engine: ScriptedEngine, page: EnginePage, qtbot: QtBot
+) -> None:
+    engine.fail_load = EngineError(ErrorCode.LOAD_FAILED, "The engine refused the file.")
+    engine.publish(target=None)
+    qtbot.waitUntil(lambda: desktop.engine.target is None)
+    desktop.engine.choose_target("other")
+    qtbot.waitUntil(lambda: len(engine.loads) == 2 and not desktop.engine.busy)
+    engine.fail_load = None
+    enter(page.loading.numbers["n_ctx"], "2048", qtbot)
+    assert page.apply_.text() == "Apply and load again"
+    assert "Applying loads other again" in page._words.text()
+    page.apply_.click()
+    qtbot.waitUntil(lambda: len(engine.loads) == 3 and not desktop.engine.busy)
+    assert (engine.loads[-1].target, engine.loads[-1].options.n_ctx) == ("other", 2048)
+
+
 @pytest.mark.parametrize(("field", "text"), [("n_ctx", "12"), ("batch", "5000"), ("snapshots", "49"), ("threads", "x")])
 def test_what_cannot_be_used_is_explained_and_not_applied(
     desktop: Desktop, page: EnginePage, qtbot: QtBot, field: str, text: str
@@ -105,6 +125,15 @@ def test_what_cannot_be_used_is_explained_and_not_applied(
     assert desktop.settings.now.load == LoadOptions()
     enter(number, "", qtbot)
     assert "Default" in number.words.text()
+
+
+def test_what_leads_to_a_number_that_cannot_be_is_not_chosen(page: EnginePage, qtbot: QtBot) -> None:
+    enter(page.loading.numbers["n_ctx"], "99999999999", qtbot)
+    assert not page.apply_.isEnabled()
+    pick(page.loading.scope, "big")
+    assert not page.pending
+    pick(page.loading.scope, "")
+    assert page.loading.numbers["n_ctx"].edit.text() == ""
 
 
 def test_caches_that_cannot_be_are_explained_beside_them(desktop: Desktop, page: EnginePage) -> None:

@@ -128,6 +128,21 @@ def test_a_preset_is_made_renamed_changed_deleted_and_brought_back(
     assert list(SettingsFile(desktop.settings.path).now.presets.values()) == [mine]
 
 
+def test_a_number_that_cannot_be_used_leaves_the_presets_own(desktop: Desktop, dialog: SettingsDialog) -> None:
+    editor, field = dialog.presets.editor, dialog.presets.fields["temperature"]
+    editor.row.copy.click()
+    for typed_so_far in ("1", "1."):
+        field.edit.setText(typed_so_far)
+        field.edit.textEdited.emit(typed_so_far)
+    dialog.finish()
+    for typed_so_far in ("90", "900"):
+        field.edit.setText(typed_so_far)
+        field.edit.textEdited.emit(typed_so_far)
+    dialog.finish()
+    (mine,) = desktop.settings.now.presets.values()
+    assert mine.sampling.temperature == 1.0, "neither 90 nor what it was copied from"
+
+
 def test_a_shipped_preset_stays_as_it_is(desktop: Desktop, dialog: SettingsDialog, qtbot: QtBot) -> None:
     page(dialog, "Presets", qtbot)
     to("Temperature", qtbot)
@@ -167,6 +182,9 @@ def test_prompts_are_kept_and_taken_into_new_chats(desktop: Desktop, dialog: Set
     qtbot.keyClick(system._menu, Qt.Key.Key_Up)
     qtbot.keyClick(system._menu, Qt.Key.Key_Return)
     assert [prompt.name for prompt in desktop.settings.now.prompts.values()] == ["Brief", "Be long."]
+    page(dialog, "Prompts", qtbot)
+    box = dialog.prompts.editor.row.box
+    assert [box.itemText(at) for at in range(box.count())] == ["Brief", "Be long."]
     closed(desktop, qtbot)
     assert desktop.settings.now.new_chat.system_prompt == "Be long."
     assert desktop.conversation.chat_settings.system_prompt == "Be long.", "the empty page is a new chat"

@@ -46,15 +46,16 @@ class Drafting:
         page.note(f"These count at once, also in a reply that is being written.{_limit(engine.state)}")
 
     def _keep(self) -> None:
-        length = self.length.value
-        new = self._settings.now.speculation.model_copy(
+        now, length = self._settings.now.speculation, self.length.value
+        typed = "auto" if length is None else int(length)
+        new = now.model_copy(
             update={
-                "length": "auto" if length is None else int(length),
+                "length": now.length if self.length.problem else typed,
                 "rule": self.rule.currentData(),
                 "source": "lookup+draft" if self.beside.currentData() == "lookup+draft" else "auto",
             }
         )
-        if new != self._settings.now.speculation:
+        if new != now:
             self._engine.set_speculation(new)
 
 

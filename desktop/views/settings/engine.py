@@ -86,13 +86,13 @@ class EnginePage(QWidget):
         self._bar.setVisible(self.pending or bool(self.problem))
 
     def _loads_again(self) -> bool:
-        target, now = self._engine.target, self._settings.now
+        target, now = self._engine.reloads, self._settings.now
         options, own = self.loading.chosen(now)
         after = now.model_copy(update={"load": options, "models": own})
-        return target is not None and after.load_for(target) != now.load_for(target)
+        return bool(target) and after.load_for(target) != now.load_for(target)
 
     def _says(self, *, again: bool) -> str:
         if not again:
             return "Not applied yet. It counts from the next time that a model is loaded."
-        name = self._engine.state.target.name if self._engine.state.target is not None else self._engine.target
+        name = self._engine.state.target.name if self._engine.state.target is not None else self._engine.reloads
         return f"Not applied yet. Applying loads {name} again; a reply that is being written ends first."

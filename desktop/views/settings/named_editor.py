@@ -56,6 +56,10 @@ class NamedEditor(Generic[T]):
         self.name.show_name(entry.name if entry is not None else "", fixed=fixed)
         self._show_entry(self._shown, entry)
 
+    def refresh(self) -> None:
+        """Show what is there now: some may have been made elsewhere."""
+        self.show(self._shown)
+
     def _save(self) -> None:
         """What can be used of it; a name that cannot stays as it was."""
         was = self._named.own.get(self._shown)

@@ -51,6 +51,6 @@ class PresetsPage(Form):
         self.use.refresh()
 
     def _read(self, was: Preset) -> Preset:
-        typed = {name: field.value for name, field in self.fields.items()}
+        typed = {name: field.value for name, field in self.fields.items() if not field.problem}
         typed = {name: getattr(_USUAL, name) if value is None else value for name, value in typed.items()}
         return was.model_copy(update={"sampling": Sampling.model_validate(was.sampling.model_dump() | typed)})

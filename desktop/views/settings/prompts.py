@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QShowEvent
+
 from desktop.models.named import Named
 from desktop.presets import Prompt
 from desktop.views.settings.named_editor import NamedEditor
@@ -31,6 +33,11 @@ class PromptsPage(Form):
     def finish(self) -> None:
         """Keep what was typed last."""
         self.editor.later.now()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.editor.refresh()  # one may have been kept on another page
 
     def _show(self, _number: str, prompt: Prompt | None) -> None:
         self.text.set_text(prompt.text if prompt is not None else "")

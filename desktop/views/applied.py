@@ -12,6 +12,8 @@ from desktop.widgets.toast import Toast
 
 ZOOMS = (50, 67, 80, 90, 100, 110, 125, 150, 175, 200, 250, 300)
 """Percent, step by step."""
+_NOTCH = 120
+"""Eighths of a degree by which a wheel turns that clicks."""
 
 
 class Applied(QObject):
@@ -46,6 +48,7 @@ class Zoom(QObject):
     def __init__(self, page: ChatPage, settings: SettingsFile, toast: Toast) -> None:
         super().__init__(page)
         self._settings, self._toast = settings, toast
+        self._turned = 0
         page.messages.viewport().installEventFilter(self)
 
     def step(self, by: int) -> None:
@@ -58,8 +61,11 @@ class Zoom(QObject):
         """The wheel zooms while Ctrl is held."""
         if not isinstance(event, QWheelEvent) or not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             return False
-        if turned := event.angleDelta().y():
-            self.step(1 if turned > 0 else -1)
+        turned = event.angleDelta().y()
+        self._turned = turned + (self._turned if self._turned * turned > 0 else 0)
+        if abs(self._turned) >= _NOTCH:  # touchpads and fine wheels tell of it bit by bit
+            self.step(1 if self._turned > 0 else -1)
+            self._turned = 0
         return True
 
     def reset(self) -> None:

@@ -44,7 +44,7 @@ def test_keys_and_wheel_zoom_messages_and_composer_alone(desktop: Desktop, qtbot
     assert [points(part) for part in others] == apart
     assert window.page.composer.parentWidget().maximumWidth() > 1.2 * width
     at = QPointF(window.page.messages.viewport().rect().center())
-    for angle, zoom in ((120, 150), (-120, 125)):
+    for angle, zoom in ((120, 150), (-120, 125), (40, 125), (40, 125), (40, 150), (80, 150), (-80, 150), (-40, 125)):
         wheel = QWheelEvent(
             at, at, QPoint(), QPoint(0, angle), Qt.MouseButton.NoButton, CTRL, Qt.ScrollPhase.NoScrollPhase, False
         )

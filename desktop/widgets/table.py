@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo, QShowEvent, QTextCursor, QTextTable, QWheelEvent
@@ -61,7 +62,7 @@ class Table(Prose):
         self.document().setTextWidth(1e5)
         most = _COLUMN_EM * QFontInfo(self.font()).pixelSize()
         return sum(
-            min(_natural(table, n), most) + _around(table) for table in tables[:1] for n in range(table.columns())
+            ceil(min(_natural(table, n), most)) + _around(table) for table in tables[:1] for n in range(table.columns())
         )
 
     def _tables(self) -> list[QTextTable]:

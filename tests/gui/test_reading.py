@@ -72,6 +72,17 @@ def test_a_wide_table_scrolls_and_no_word_of_it_is_broken(view: BlockView, qtbot
     assert bar.value() == 120
 
 
+def test_no_word_of_a_wide_table_is_broken_at_any_size(view: BlockView) -> None:
+    view.show_markdown(f"{row(12, 'heading')}\n{'|---' * 12}|", complete=True)
+    (table,) = view.widgets
+    assert isinstance(table, Table)
+    for points in range(8, 21):
+        font = table.font()
+        font.setPointSize(points)
+        table.setFont(font)
+        assert [block.text() for block in blocks(table) if block.layout().lineCount() > 1] == [], points
+
+
 def test_a_narrow_table_does_not_and_long_cells_are_broken(view: BlockView, qtbot: QtBot) -> None:
     view.show_markdown("| a | b |\n|---|---|\n| 1 | " + "word " * 60 + "|", complete=True)
     (table,) = view.widgets

@@ -58,7 +58,7 @@ def files_in(root: Path) -> Iterator[Path]:
     """Model files below a folder, sorted; nothing where it cannot be read."""
     try:
         inside = root.resolve()
-    except OSError:
+    except (OSError, RuntimeError, ValueError):  # also a link that leads to itself, and what is no name
         return
     left = [_MOST]
     for path in _walk(root, _DEPTH, left):

@@ -6,7 +6,6 @@ download on.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
 from pathlib import Path
@@ -103,14 +102,6 @@ def wrong_hash(path: Path, found: str, expected: str) -> EngineError:
         "get the model again.",
         {"path": str(path), "found": found, "expected": expected},
     )
-
-
-def remove_file(path: Path) -> None:
-    """Remove a model file; of a hub-cache link, what it points to as well."""
-    target = path.resolve()
-    for each in {path, target}:
-        with contextlib.suppress(OSError):
-            each.unlink()
 
 
 def _stamp(path: Path) -> list[int]:

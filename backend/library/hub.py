@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.errors import EngineError, ErrorCode
 from backend.library.catalogue import CatalogueModel, ModelFile, Variant
-from backend.library.hashes import SHA256, Hashes, remove_file, wrong_hash
+from backend.library.hashes import SHA256, Hashes, wrong_hash
 from backend.library.hub_child import Child, NoAnswerError
 from backend.library.mirror import fetch_from_mirror
 from backend.library.partial import Partial
@@ -86,12 +86,14 @@ def discard(entry: CatalogueModel, variant: Variant) -> None:
         EngineError: ``BUSY`` while it runs, ``NOT_WRITABLE``.
     """
     places = [place(entry, file) for file in variant.files]
-    if all(path.is_file() for path in places):
+    whole = all(installed_file(entry, file) for file in variant.files)
+    if whole and not any(Partial(path).size for path in places):
         return
     for path in places:
         with Partial(path).alone():
             Partial(path).discard()
-            path.unlink(missing_ok=True)
+            if not whole:
+                path.unlink(missing_ok=True)
         prune(path.parent)
 
 
@@ -118,7 +120,8 @@ def _is_here(job: _Job, file: ModelFile) -> bool:
         job.notice(f"{path.name} in the hub's cache is not the published file; it is left there and got anew.")
         return False
     job.notice(f"{path.name} is not the published file; it is replaced.")
-    remove_file(path)
+    with contextlib.suppress(OSError):
+        path.unlink()  # of a link the link: what it leads to is a person's own
     return False
 
 

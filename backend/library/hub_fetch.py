@@ -124,8 +124,8 @@ def _kind(error: Exception) -> tuple[str, object]:
             return "missing", error
         case HfHubHTTPError():
             return _by_status(getattr(error.response, "status_code", 0)), error
-        case RefusedError():
-            return _by_status(error.status), error
+        case RefusedError():  # the hub had let us in: 403 is a proxy's, or of the servers where the bytes lie
+            return "missing" if error.status == 404 else "hub", error
         case TransportError() | OfflineModeIsEnabled() | TimeoutError():
             return "offline", error
         case BrokenError():

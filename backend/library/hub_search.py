@@ -61,7 +61,7 @@ class _Repo(_Listed):
     siblings: list[_File] = []
 
 
-def search(words: str, token: str | None = None) -> list[Hit]:
+def search(words: str) -> list[Hit]:
     """The most downloaded repositories with GGUF files whose names hold the words.
 
     Raises:
@@ -69,7 +69,7 @@ def search(words: str, token: str | None = None) -> list[Hit]:
     """
     expand = ["downloads", "gated", "gguf", "tags"]
     asked = {"search": words, "filter": "gguf", "sort": "downloads", "limit": _MOST, "expand": expand}
-    answer = _ask("/api/models", asked, token)
+    answer = _ask("/api/models", asked)
     listed = [one for raw in (answer if isinstance(answer, list) else []) if (one := _read(_Listed, raw)) is not None]
     return [_hit(one) for one in listed if re.match(REPO, one.id)]
 
@@ -143,14 +143,14 @@ def _read(kind: type[T], raw: Any) -> T | None:
         return None
 
 
-def _ask(path: str, asked: dict[str, Any], token: str | None) -> Any:
+def _ask(path: str, asked: dict[str, Any], token: str | None = None) -> Any:
     if constants.is_offline_mode():
         raise _unreachable("HF_HUB_OFFLINE is set")
     url = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/") + path
     try:
         with httpx2.Client(follow_redirects=True, timeout=_SECONDS) as client:
             answer = client.get(url, params=asked, headers=build_hf_headers(token=token or False))
-            if answer.status_code in (401, 403):
+            if answer.status_code in (401, 403) and path != "/api/models":
                 raise EngineError(
                     ErrorCode.GATED,
                     f"The hub shows {path.removeprefix('/api/models/')} only to people whom its publisher lets in; "

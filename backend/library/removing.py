@@ -13,7 +13,7 @@ from backend.library.places import prune
 
 def own_download(model: LibraryModel) -> tuple[Path, ...]:
     """The files of a model that were downloaded by Tandem; nothing where they are another's."""
-    if model.entry is None:
+    if model.entry is None or model.where != "catalogue":  # another program's folder may lie in Tandem's
         return ()
     return tuple(path for path in model.files if path.is_file() and path.is_relative_to(models_dir()))
 

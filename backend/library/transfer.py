@@ -107,6 +107,7 @@ class _Transfer:
             self._mark = ""
 
     def run(self, pause: float) -> str:
+        self._partial.file.parent.mkdir(parents=True, exist_ok=True)  # a neighbour that was given up may have taken it
         with self._partial.file.open("a+b") as file:
             self._take_up(file)
             tries = 0
@@ -175,7 +176,8 @@ class _Transfer:
                 self._settle_size(response.headers.get("Content-Length"))
                 self._anew = self._done > 0
             case 416 if self._done:
-                if total is None or total["total"] != str(self._done):
+                wanted = {None, self._done}
+                if total is None or total["total"] != str(self._done) or self._wanted.size not in wanted:
                     raise _StaleError
                 self._size = self._done
             case status:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -63,6 +63,9 @@ class Fetching(QObject):
         """For this run, where the system has no keyring that keeps it."""
         self._closed = False
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="download")
+        self._remover = ThreadPoolExecutor(1, thread_name_prefix="given-up")
+        self._removals: dict[str, Future[None]] = {}
+        """By id: a download of it waits for them."""
         self._told.connect(self._on_told)
         self._done.connect(self._on_done)
 
@@ -77,11 +80,12 @@ class Fetching(QObject):
         return any(fetch.state in ("running", "waiting") for fetch in self.items.values())
 
     def close(self) -> None:
-        """Pause all and wait for the thread."""
+        """Pause all and wait for the threads."""
         self._closed = True
         for fetch in self.items.values():
             fetch.flag.set()
-        self._pool.shutdown(wait=True)  # what was given up before is removed now
+        self._remover.shutdown(wait=True)  # what was given up before is removed now
+        self._pool.shutdown(wait=True)
 
     def start(self, models: Sequence[tuple[str, str]], use: Use = "") -> None:
         """Fetch models, given as (id, name); those that are paused or failed go on."""
@@ -119,13 +123,15 @@ class Fetching(QObject):
             fetch.flag.set()
             return
         self._forget(model_id)
-        self._pool.submit(self._throw_away, model_id)
+        self._removals[model_id] = self._remover.submit(self._throw_away, model_id)
         self.changed.emit()
 
     def _forget(self, model_id: str) -> None:
         """Those that were asked for with it go on without it."""
         self.items.pop(model_id, None)
         for fetch in self.items.values():
+            if fetch.group[:1] == (model_id,):
+                fetch.use = ""  # that was for the one that is given up
             fetch.group = tuple(each for each in fetch.group if each != model_id)
 
     def _next(self) -> None:
@@ -133,7 +139,7 @@ class Fetching(QObject):
             waiting = next((fetch for fetch in self.items.values() if fetch.state == "waiting"), None)
             if waiting is not None:
                 waiting.state = "running"
-                self._pool.submit(self._run, waiting, self.token)
+                self._pool.submit(self._run, waiting, self.token, self._removals.pop(waiting.id, None))
         self.changed.emit()
 
     # -- what comes back ------------------------------------------------------------------------------------------
@@ -161,7 +167,9 @@ class Fetching(QObject):
 
     # -- the thread -----------------------------------------------------------------------------------------------
 
-    def _run(self, fetch: Fetch, token: str | None) -> None:
+    def _run(self, fetch: Fetch, token: str | None, removal: Future[None] | None) -> None:
+        if removal is not None:
+            wait([removal])
         failure: EngineError | None = None
         try:
             self._fetch(fetch.id, fetch.flag, token)

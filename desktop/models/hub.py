@@ -45,11 +45,10 @@ class HubSearch(QObject):
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def search(self, words: str) -> None:
-        """Repositories whose names hold the words."""
+        """Repositories whose names hold the words. No token is sent: who looks is nobody's business."""
         from backend.library.hub_search import search
 
-        token = self.token
-        self._ask(words, lambda: search(words, token), self.found)
+        self._ask(words, lambda: search(words), self.found)
 
     def ask_offers(self, repo: str) -> None:
         """What a repository holds; with a token only where the hub asks for one."""

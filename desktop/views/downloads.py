@@ -98,8 +98,11 @@ class Downloads(QObject):
             self._fetching.pause(model_id)
 
     def _cancel(self) -> None:
-        for model_id in reversed(list(self._fetching.items)):
-            self._fetching.cancel(model_id)
+        """What runs, with what was asked for together with it; others that are paused keep what has come."""
+        fetch = self._fetching.running
+        for model_id in reversed(fetch.group if fetch is not None else ()):
+            if model_id in self._fetching.items:
+                self._fetching.cancel(model_id)
 
     def _on_got(self, ids: list[str], use: Use) -> None:
         if use == "draft":

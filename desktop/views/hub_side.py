@@ -75,7 +75,7 @@ class HubSide(QObject):
             self._window.hub.show_offers(offers, self._outlooks.of_entries(offers, self._state()), known)
 
     def _on_failed(self, asked: str, error: EngineError) -> None:
-        if self._window is not None and asked == self._window.hub.repo:
+        if self._window is not None and asked and asked == self._window.hub.repo:
             self._window.hub.show_error(error)
             return
         if asked == self._asked:
@@ -84,7 +84,6 @@ class HubSide(QObject):
         self.said.emit(error.message)
 
     def _on_kept(self, entry: Any) -> None:
-        self._shelf.fetching.token = self.search.token
         self._shelf.fetching.start([(entry.id, entry.name)])
         self._shelf.refresh()
         if self._window is not None:
@@ -94,8 +93,13 @@ class HubSide(QObject):
         from desktop.views.token_dialog import TokenDialog
 
         dialog = TokenDialog(self._window)
-        dialog.kept.connect(self.search.set_token)
+        dialog.kept.connect(self._set_token)
         self.search.token_known.connect(dialog.show_place)
         dialog.finished.connect(dialog.deleteLater)
         self.search.ask_token()
         dialog.open()
+
+    def _set_token(self, token: str) -> None:
+        """For downloads too, also one that is tried again."""
+        self.search.set_token(token)
+        self._shelf.fetching.token = self.search.token

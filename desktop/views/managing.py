@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from desktop.figures import gigabytes
@@ -193,11 +193,11 @@ class Managing(QObject):
     # -- what is asked for ----------------------------------------------------------------------------------------
 
     def _act(self, model_id: str) -> None:
-        """Enter on a row: the first of its buttons."""
+        """Enter on a row: the first of its buttons, none that takes something away."""
         assert self.window is not None
-        buttons = self.window.detail.buttons
-        first = next((b for b in buttons.values() if not b.isHidden() and b.isEnabled()), None)
-        if first is not None and first is not buttons["remove"]:
+        buttons = [self.window.detail.buttons[name] for name in ("use", "fetch", "pause")]
+        first = next((button for button in buttons if not button.isHidden() and button.isEnabled()), None)
+        if first is not None:
             first.click()
 
     def _use(self, model_id: str) -> None:
@@ -208,7 +208,6 @@ class Managing(QObject):
     def _fetch(self, model_id: str) -> None:
         model = self._shelf.named(model_id)
         if model is not None:
-            self._fetching.token = self.hub.search.token
             self._fetching.start([(model_id, model.name)])
 
     def _forget(self, value: str) -> None:
@@ -230,6 +229,7 @@ class Managing(QObject):
         box = QMessageBox(self.window)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Delete a model")
+        box.setTextFormat(Qt.TextFormat.PlainText)  # names come from the hub
         box.setText(f"Delete {label(model)}?")
         names = "\n".join(path_text(path) for path in files)
         box.setInformativeText(f"{gigabytes(model.size or 0)} are freed. It can be downloaded again.\n\n{names}")

@@ -37,6 +37,7 @@ class ModelChoice(QObject):
         self._adding = False
         """Whether a file is being added from here, to be loaded."""
         self._shelf.added.connect(self._added)
+        self._shelf.failed.connect(self._not_added)
         measured = Measured(data_path() / "measured.json", window.bridge, window.engine)
         measured.changed.connect(lambda: self._show_drafts(self._engine.drafts))
         benchmark = window.benchmarking.benchmark
@@ -87,6 +88,9 @@ class ModelChoice(QObject):
         if self._adding:
             self._adding = False
             self._engine.choose_target(model.id)
+
+    def _not_added(self) -> None:
+        self._adding = False
 
     def _show_models(self, models: list[Any]) -> None:
         self._list_targets(models)

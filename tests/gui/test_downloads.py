@@ -38,6 +38,16 @@ def fetching(hub: Hub, desktop: Desktop, qtbot: QtBot) -> Fetching:
     return desktop.shelf.fetching
 
 
+@pytest.fixture
+def second(hub: Hub, desktop: Desktop, fetching: Fetching, qtbot: QtBot) -> Fetching:
+    """The first is paused at its half; another runs, and goes no further either."""
+    fetching.pause("one")
+    qtbot.waitUntil(lambda: fetching.items["one"].state == "paused", timeout=20_000)
+    desktop.window.downloads.get(["two"], use="")
+    qtbot.waitUntil(lambda: fetching.items["two"].done > 0, timeout=20_000)
+    return fetching
+
+
 def half_way(hub: Hub, desktop: Desktop, qtbot: QtBot) -> None:
     half = models_dir() / "org" / "one" / "one.gguf.part"
     there = lambda: half.is_file() and half.stat().st_size == len(hub.content) // 2  # noqa: E731
@@ -110,6 +120,32 @@ def test_one_that_is_cancelled_just_before_the_end_leaves_nothing_too(
     fetching.cancel("one")
     desktop.shelf.close()
     assert not (tmp_path / "models" / "org").exists()
+
+
+def test_what_is_paused_is_given_up_while_another_runs(second: Fetching, qtbot: QtBot, tmp_path: Path) -> None:
+    second.cancel("one")
+    qtbot.waitUntil(lambda: not (tmp_path / "models" / "org" / "one").exists(), timeout=20_000)
+    assert [(f.id, f.state) for f in second.items.values()] == [("two", "running")]
+
+
+def test_cancelling_on_the_page_costs_no_other_download(
+    hub: Hub, desktop: Desktop, second: Fetching, qtbot: QtBot, tmp_path: Path
+) -> None:
+    buttons = desktop.window.page.welcome.findChildren(QAbstractButton)
+    next(b for b in buttons if b.text() == "Cancel download").click()
+    qtbot.waitUntil(lambda: "two" not in second.items, timeout=20_000)
+    assert second.items["one"].state == "paused"
+    assert (tmp_path / "models" / "org" / "one" / "one.gguf.part").stat().st_size == len(hub.content) // 2
+
+
+def test_a_draft_is_not_loaded_for_a_target_that_was_given_up(
+    hub: Hub, desktop: Desktop, fetching: Fetching, qtbot: QtBot
+) -> None:
+    desktop.window.downloads.get(["one", "two"])
+    hub.stall_after = None
+    fetching.cancel("one")
+    over(desktop, qtbot)
+    assert desktop.engine.target is None
 
 
 def test_a_download_goes_on_after_a_restart(

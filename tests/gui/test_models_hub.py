@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
+from backend.errors import EngineError, ErrorCode
 from desktop.models.model_rows import HUB, SEARCH
 from desktop.start import Desktop
 from desktop.views.models_window import ModelsWindow
@@ -45,6 +46,38 @@ def test_a_gated_model_leads_to_page_and_token(hub: Hub, desktop: Desktop, model
     dialog.reject()
     models.detail.buttons["fetch"].click()
     qtbot.waitUntil(lambda: "use" in shown(models), timeout=20_000)
+
+
+def test_a_token_that_was_entered_meanwhile_is_used_when_it_is_tried_again(
+    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot
+) -> None:
+    hub.token = "hf_right"
+    fetching = desktop.shelf.fetching
+    desktop.window.downloads.get(["one"], use="")
+    qtbot.waitUntil(lambda: fetching.items["one"].state == "failed", timeout=20_000)
+    pressable(models, "Token").click()
+    (dialog,) = models.findChildren(TokenDialog)
+    dialog.kept.emit("hf_right")
+    qtbot.waitUntil(lambda: "as long as Tandem runs" in dialog.place.text(), timeout=20_000)
+    dialog.reject()
+    fetching.resume("one")
+    qtbot.waitUntil(lambda: not fetching.items, timeout=20_000)
+
+
+def test_who_looks_around_is_not_told(hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
+    hub.json["/api/models"] = []
+    side = desktop.window.models.managing.hub
+    side.search.set_token("hf_right")
+    side.ask("new")
+    asked = lambda: [headers for _, path, headers in hub.requests if path.startswith("/api/models")]  # noqa: E731
+    qtbot.waitUntil(lambda: bool(asked()), timeout=20_000)
+    assert not [headers for headers in asked() if "authorization" in headers]
+
+
+def test_what_fails_with_the_token_is_said(desktop: Desktop, models: ModelsWindow) -> None:
+    side = desktop.window.models.managing.hub
+    side.search.failed.emit("", EngineError(ErrorCode.BUG, "The keyring broke."))
+    assert models.note.text() == "The keyring broke."
 
 
 def test_the_hub_is_searched_and_a_choice_downloaded(

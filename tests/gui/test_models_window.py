@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from backend.library.elsewhere import OFF_VARIABLE
@@ -127,6 +127,7 @@ def test_download_pause_go_on_use_and_delete(
     assert heading(models, "one") == "On this machine"
     models.detail.buttons["remove"].click()
     (box,) = models.findChildren(QMessageBox)
+    assert box.textFormat() is Qt.TextFormat.PlainText
     assert str(file) in box.informativeText()
     assert "MB" in box.informativeText() or "GB" in box.informativeText()
     box.reject()
@@ -190,6 +191,36 @@ def test_a_file_and_a_folder_are_added_and_forgotten(
     assert shown(models) == {"forget"}
     models.detail.buttons["forget"].click()
     qtbot.waitUntil(lambda: gone not in values(models), timeout=20_000)
+
+
+def test_enter_takes_nothing_away(
+    hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "single.gguf").write_bytes(hub.content)
+    desktop.shelf.add(tmp_path / "single.gguf")
+    qtbot.waitUntil(lambda: "single" in values(models), timeout=20_000)
+    models.select("single")
+    desktop.engine._on_state(desktop.engine.state.model_copy(update={"target": model("single")}))
+    qtbot.waitUntil(lambda: not models.detail.buttons["use"].isEnabled())
+    forgotten: list[str] = []
+    models.detail.forget.connect(forgotten.append)
+    qtbot.keyClick(models.rows, Qt.Key.Key_Return)
+    assert shown(models) == {"use", "forget"}
+    assert forgotten == []
+
+
+def test_after_a_file_that_cannot_be_added_the_next_is_not_loaded(
+    hub: Hub, desktop: Desktop, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = tmp_path / "bad.gguf", tmp_path / "good.gguf"
+    bad.write_bytes(b"no model at all")
+    good.write_bytes(hub.content)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(bad), ""))
+    with qtbot.waitSignal(desktop.shelf.failed, timeout=20_000):
+        desktop.window.models.add_file()
+    with qtbot.waitSignal(desktop.shelf.added, timeout=20_000):
+        desktop.shelf.add(good)
+    assert desktop.engine.target is None
 
 
 def test_by_keys_alone_a_model_is_found_fetched_and_used(

@@ -140,6 +140,16 @@ def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
     assert set(found(tmp_path)) == {"a", "b"}
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
+def test_a_folder_that_is_none_hides_nothing_else(tmp_path: Path) -> None:
+    put(tmp_path / ".cache" / "lm-studio" / "models" / "A.gguf")
+    root = tmp_path / ".lmstudio" / "models"
+    root.parent.mkdir()
+    root.symlink_to(root)
+    (tmp_path / ".lmstudio-home-pointer").write_text("/no\0name")
+    assert set(found(tmp_path)) == {"a"}
+
+
 def test_own_folders_are_looked_into_until_they_are_removed(models_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     put(folder / "deep" / "A.gguf")

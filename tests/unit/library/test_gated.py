@@ -115,6 +115,16 @@ def test_no_token_is_sent_where_none_is_needed(hub: Hub, ring: Ring) -> None:
     assert not [h for _, _, h in hub.requests if "authorization" in h]
 
 
+def test_a_refusal_by_who_keeps_the_bytes_asks_for_no_token(hub: Hub, ring: Ring) -> None:
+    keep_token(TOKEN)
+    hub.token, hub.statuses = "", [403]
+    with pytest.raises(EngineError) as caught:
+        get(gated=False)
+    assert caught.value.code is ErrorCode.DOWNLOAD_FAILED
+    assert "answers 403" in caught.value.message
+    assert not [h for _, _, h in hub.requests if "authorization" in h]
+
+
 def test_the_token_is_kept_and_forgotten_and_never_logged(
     ring: Ring, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

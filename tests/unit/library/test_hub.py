@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import socket
 import threading
 import time
@@ -102,6 +103,19 @@ def test_a_wrong_file_of_our_own_is_replaced(hub: Hub, models_folder: Path) -> N
     assert paths[0].read_bytes() == CONTENT
     assert notices == ["m.gguf is not the published file; it is replaced."]
     assert not older.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
+def test_of_a_link_only_the_link_is_replaced(hub: Hub, models_folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.gguf"
+    own.write_bytes(CONTENT[:-1] + b"\0")
+    place = models_folder / "org" / "m-GGUF" / "m.gguf"
+    place.parent.mkdir(parents=True)
+    place.symlink_to(own)
+    assert get(sha256=SHA256) == (place,)
+    assert place.read_bytes() == CONTENT
+    assert not place.is_symlink()
+    assert own.read_bytes() == CONTENT[:-1] + b"\0"
 
 
 def test_the_hubs_own_cache_is_read_and_never_written(hub: Hub, models_folder: Path) -> None:

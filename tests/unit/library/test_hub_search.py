@@ -117,6 +117,14 @@ def test_a_closed_repository_is_told(hub: Hub) -> None:
     assert caught.value.code is ErrorCode.GATED
 
 
+def test_a_network_that_lets_nobody_search_is_told(hub: Hub) -> None:
+    hub.status = 403
+    with pytest.raises(EngineError) as caught:
+        search("anything")
+    assert caught.value.code is ErrorCode.DOWNLOAD_FAILED
+    assert "it answers 403" in caught.value.message
+
+
 def test_no_network_is_said_in_a_sentence(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -22,7 +22,7 @@ from backend.library.hub import discard, download
 from backend.library.library import Library
 from backend.library.partial import Partial
 from backend.library.removing import delete, own_download
-from tests.unit.library.files import entry, write_gguf
+from tests.unit.library.files import entry, write_gguf, write_split
 from tests.unit.library.server import CONTENT, Hub, serving
 
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -176,3 +176,32 @@ def test_only_our_own_downloads_are_deleted(hub: Hub, models_folder: Path, tmp_p
     assert put_there.is_file()
     assert not (models_folder / "org").exists()
     assert Found().models() == []
+
+
+def test_another_programs_folder_among_the_models_is_not_ours(
+    models_folder: Path, monkeypatch: pytest.MonkeyPatch, tandem_home: Path
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(models_folder / "hub"))
+    snapshot = models_folder / "hub" / "models--org--m-GGUF" / "snapshots" / "rev"
+    snapshot.mkdir(parents=True)
+    write_gguf(snapshot / "m.gguf")
+    Found().add(entry())
+    model = Library().find("m")
+    assert model.installed
+    assert own_download(model) == ()
+
+
+def test_giving_up_leaves_a_model_that_is_whole(models_folder: Path, tmp_path: Path) -> None:
+    """One of its parts lies in the hub's cache."""
+    first, second = write_split(tmp_path, "big", 2)
+    model = entry(variants=[{"quant": "F32", "files": [{"name": first.name}, {"name": second.name}]}])
+    snapshot = tmp_path / "hub" / "models--org--m-GGUF" / "snapshots" / "rev"
+    snapshot.mkdir(parents=True)
+    first.rename(snapshot / first.name)
+    partial = Partial(models_folder / "org" / "m-GGUF" / second.name)
+    partial.final.parent.mkdir(parents=True)
+    second.rename(partial.final)
+    partial.file.write_bytes(b"GGUF")
+    discard(model, model.variants[0])
+    assert partial.final.is_file()
+    assert not partial.file.exists()

@@ -120,6 +120,19 @@ def test_no_rest_of_what_is_too_long_is_begun_anew(hub: Hub, partial: Partial) -
     assert [h.get("range") for h in hub.gets] == [f"bytes={len(CONTENT) + 4}-", None]
 
 
+def test_what_is_shorter_than_was_published_is_not_whole(hub: Hub, partial: Partial) -> None:
+    """Also where the server has no more than what is here."""
+    partial.file.write_bytes(CONTENT[:HALF])
+    partial.keep(mark='"one"', size=len(CONTENT), sha256=None)
+    hub.content = CONTENT[:HALF]
+    with pytest.raises(UnfitError, match=r"1,500,000 bytes instead of 3,000,004"):
+        get(hub, partial, sha256=None)
+
+
+def test_a_folder_that_went_is_made_again(hub: Hub, models_folder: Path) -> None:
+    get(hub, Partial(models_folder / "went" / "m.gguf"))
+
+
 def test_what_is_whole_is_not_asked_for(hub: Hub, partial: Partial) -> None:
     partial.file.write_bytes(CONTENT)
     partial.keep(mark='"one"', size=len(CONTENT), sha256=SHA256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -81,7 +82,7 @@ def offers(repo: str, token: str | None = None) -> list[CatalogueModel]:
         EngineError: ``NO_NETWORK``, ``GATED``, ``DOWNLOAD_FAILED`` also where it holds none.
     """
     found = _read(_Repo, _ask(f"/api/models/{repo}", {"blobs": "true"}, token))
-    if found is None:
+    if found is None or not re.match(REPO, found.id):
         raise _failed("its answer cannot be understood")
     groups: dict[str, list[_File]] = {}
     for file in found.siblings:
@@ -89,7 +90,8 @@ def offers(repo: str, token: str | None = None) -> list[CatalogueModel]:
         if path.suffix == ".gguf" and not _NO_MODEL.search(path.name):
             split = split_name(path.name)
             groups.setdefault(str(path.with_name(split[0]) if split else path.with_suffix("")), []).append(file)
-    entries = [_entry(found, stem, files) for stem, files in groups.items()]
+    of_quant = Counter(map(_quant, groups))
+    entries = [_entry(found, stem, files, alone=of_quant[_quant(stem)] == 1) for stem, files in groups.items()]
     made = [entry for entry in entries if entry is not None]
     if not made:
         raise _failed(f"{repo} holds no GGUF model")
@@ -106,17 +108,22 @@ def _licence(tags: Iterable[str]) -> str:
     return next((short_line(tag.removeprefix("license:"), 40) for tag in tags if tag.startswith("license:")), "")
 
 
-def _entry(repo: _Repo, stem: str, files: list[_File]) -> CatalogueModel | None:
-    """None where a part lacks, or the hub's figures are no entry's."""
+def _quant(stem: str) -> str:
+    """As the name of the file has it; ``GGUF`` where it has none."""
+    found = _QUANT.search(PurePosixPath(stem).name)
+    return re.sub(r"\W", "_", found[1].upper()) if found else "GGUF"
+
+
+def _entry(repo: _Repo, stem: str, files: list[_File], *, alone: bool) -> CatalogueModel | None:
+    """None where a part lacks, or the hub's figures are no entry's. What is not ``alone`` has its file's name."""
     files = sorted(files, key=lambda file: file.name)
     split = split_name(PurePosixPath(files[0].name).name)
     if split is not None and len(files) != split[2]:
         return None
-    found = _QUANT.search(PurePosixPath(stem).name)
-    quant = re.sub(r"\W", "_", found[1].upper()) if found else "GGUF"
+    quant = _quant(stem)
     owner, name = repo.id.split("/")
     short = re.sub(r"[-_.]?gguf$", "", name, flags=re.IGNORECASE)
-    own = "" if found else PurePosixPath(stem).name
+    own = "" if alone and quant != "GGUF" else PurePosixPath(stem).name
     raw = {
         "id": re.sub(r"[^a-z0-9._-]+", "-", f"{owner}.{short}.{own or quant}".lower()).strip("-._"),
         "name": own or short,

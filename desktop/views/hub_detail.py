@@ -88,5 +88,5 @@ def _row(entry: Any, outlook: Outlook, known: bool) -> Row:
     parts = f"{len(variant.files)} files" if len(variant.files) > 1 else ""
     fits = {True: "fits this machine", False: outlook.words, None: ""}[outlook.fits]
     have = "in your list already" if known else ""
-    name = variant.quant if variant.quant != "GGUF" else entry.name
+    name = variant.quant if variant.quant != "GGUF" and variant.quant not in entry.name.upper() else entry.name
     return Row(name, entry.id, " · ".join(part for part in (size, parts, fits, have) if part))

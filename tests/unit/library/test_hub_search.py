@@ -87,6 +87,18 @@ def test_each_quantisation_is_an_offer_and_a_split_file_one(hub: Hub) -> None:
     ]
 
 
+def test_several_models_of_a_quantisation_are_told_apart(hub: Hub) -> None:
+    hub.json[REPO] = repository(
+        sibling("Tiny-q4_0.gguf", 1), sibling("Tiny-Coder-q4_0.gguf", 2), sibling("T-q8_0.gguf", 3)
+    )
+    found = offers("someone/Tiny-3B-Instruct-GGUF")
+    assert [(e.id, e.name) for e in found] == [
+        ("someone.tiny-3b-instruct.tiny-q4_0", "Tiny-q4_0"),
+        ("someone.tiny-3b-instruct.tiny-coder-q4_0", "Tiny-Coder-q4_0"),
+        ("someone.tiny-3b-instruct.q8_0", "Tiny-3B-Instruct"),
+    ]
+
+
 def test_what_is_chosen_is_downloaded_and_stays_known_without_the_hub(hub: Hub, models_folder: Path) -> None:
     hub.content = write_gguf(models_folder.parent / "m.gguf").read_bytes()
     sha256 = hashlib.sha256(hub.content).hexdigest()
@@ -101,7 +113,11 @@ def test_what_is_chosen_is_downloaded_and_stays_known_without_the_hub(hub: Hub, 
 
 @pytest.mark.parametrize(
     ("answer", "code"),
-    [({"siblings": 3}, ErrorCode.DOWNLOAD_FAILED), (repository(sibling("x.bin")), ErrorCode.DOWNLOAD_FAILED)],
+    [
+        ({"siblings": 3}, ErrorCode.DOWNLOAD_FAILED),
+        (repository(sibling("x.bin")), ErrorCode.DOWNLOAD_FAILED),
+        (repository(sibling("x-Q4_0.gguf"), id="nobody"), ErrorCode.DOWNLOAD_FAILED),
+    ],
 )
 def test_a_repository_without_models_is_told(hub: Hub, answer: object, code: ErrorCode) -> None:
     hub.json[REPO] = answer  # type: ignore[assignment]

@@ -118,10 +118,13 @@ def test_temperatures(smol: Pair, temperature: float) -> None:
     sampling = Sampling(temperature=temperature, seed=7)
     plain = say(smol, STORY, sampling=sampling, speculation=OFF, max_tokens=40)
     reply = say(smol, STORY, sampling=sampling, speculation=DRAFT_4, max_tokens=40)
-    same_up_to_near_ties(plain, reply, max(temperature, 0.01))
+    if temperature == 1e-4:  # its own leads are beyond what a probability tells; those of a greedy reply are not
+        greedy = say(smol, STORY, speculation=OFF, max_tokens=40)
+        same_up_to_near_ties(greedy, plain)
+        same_up_to_near_ties(greedy, reply)
+    else:
+        same_up_to_near_ties(plain, reply, temperature)
     assert reply.end.timings.draft_n_accepted > 5
-    if temperature == 1e-4:
-        same_up_to_near_ties(say(smol, STORY, speculation=OFF, max_tokens=40), reply)
 
 
 def test_the_same_seed_twice_is_the_same_text(smol: Pair) -> None:
@@ -157,12 +160,15 @@ def test_rejection_rule_on_a_real_pair(smol: Pair) -> None:
 @pytest.mark.parametrize("length", [1, 5])
 def test_the_draft_only_ever_costs_time(smol: Pair, kind: str, length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real target under drafts that know the answer, avoid it, or guess (O2, O18)."""
-    plain = say(smol, COUNT, speculation=OFF, max_tokens=60)
-    adversary = Foretold(kind, plain.ids, plain.end.start, smol.target.context.n_vocab)
-
-    monkeypatch.setattr(reply_module, "sources_of", adversary.as_sources)
-    reply = say(smol, COUNT, speculation=Speculation(source="draft", length=length), max_tokens=60)
-    same_up_to_near_ties(plain, reply)
+    plain = known = say(smol, COUNT, speculation=OFF, max_tokens=60)
+    for _ in range(4):  # a near-tie may fall otherwise in such passes: then this is what there is to know
+        adversary = Foretold(kind, known.ids, known.end.start, smol.target.context.n_vocab)
+        monkeypatch.setattr(reply_module, "sources_of", adversary.as_sources)
+        reply = say(smol, COUNT, speculation=Speculation(source="draft", length=length), max_tokens=60)
+        same_up_to_near_ties(plain, reply)
+        if reply.ids == known.ids:
+            break
+        known = reply
     timings = reply.end.timings
     assert timings.draft_n > 20
     if kind == "right":
@@ -172,11 +178,12 @@ def test_the_draft_only_ever_costs_time(smol: Pair, kind: str, length: int, monk
 
 
 def test_stop_strings_inside_an_accepted_block(smol: Pair) -> None:
-    plain = say(smol, COUNT, speculation=OFF, max_tokens=60)
-    for stop in (plain.text[9:11], plain.text[20:25]):
-        reply = say(smol, COUNT, speculation=Speculation(source="draft", length=16), max_tokens=60, stop=(stop,))
+    wanted = Speculation(source="draft", length=16)
+    whole = say(smol, COUNT, speculation=wanted, max_tokens=60, reuse_cache=False).text
+    for stop in (whole[9:11], whole[20:25]):
+        reply = say(smol, COUNT, speculation=wanted, max_tokens=60, stop=(stop,), reuse_cache=False)
         assert reply.end.reason == "stop"
-        assert reply.text == plain.text[: plain.text.index(stop)]
+        assert reply.text == whole[: whole.index(stop)]
         assert reply.end.timings.discarded > 0
 
 

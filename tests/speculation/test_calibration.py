@@ -43,7 +43,8 @@ def test_what_was_learnt_survives_a_restart_and_damage_does_not() -> None:
     margins.new_text()
     margins_again.new_text()
     assert again.expect(2, 8) == counts.expect(2, 8)
-    assert [margins_again(m) for m in range(5)] == [margins(m) for m in range(5)]
+    # numpy adds in another order where an array lies otherwise in memory
+    assert [margins_again(m) for m in range(5)] == pytest.approx([margins(m) for m in range(5)], rel=1e-12)
     assert margins_again.mean == margins.mean
     fresh = BucketCounts().to_json()
     for damaged in (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtGui import QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
+from desktop.views import habits
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -39,3 +41,24 @@ def test_a_reply_that_ends_unseen_is_told(
     send(desktop, qtbot)
     finished(desktop, qtbot)
     assert told == ([] if looking else [desktop.window])
+
+
+def test_a_reply_is_read_out_once_and_only_where_it_is_shown(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def hear(event: object) -> None:
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            said.append(event.message())
+
+    monkeypatch.setattr(habits.QAccessible, "updateAccessibility", hear)
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    assert said == [engine.script[:1_000]]
+    engine.held = True
+    send(desktop, qtbot)
+    desktop.window.new_chat()
+    engine.held = False
+    finished(desktop, qtbot)
+    assert len(said) == 1

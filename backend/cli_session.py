@@ -6,6 +6,7 @@ Ctrl-C asks the running job to stop, and the command goes on with what there is;
 from __future__ import annotations
 
 import asyncio
+import inspect
 import signal
 import sys
 import threading
@@ -108,6 +109,11 @@ class Session:
             return self._runner.run(self._interruptible(work, stop))
         except _LeaveError:
             raise KeyboardInterrupt from None
+        except asyncio.CancelledError:  # pressed in the moment before the work began, or as it ended
+            raise EngineError(ErrorCode.CANCELLED, "Stopped.") from None
+        finally:
+            if inspect.getcoroutinestate(work) == inspect.CORO_CREATED:
+                work.close()  # it never began
 
     def _follow(self, items: Callable[[str], AsyncIterator[LoadProgress | State]]) -> State:
         job = new_job()

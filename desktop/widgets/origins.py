@@ -75,6 +75,7 @@ class TokenText(Prose):
 
     def _render(self) -> None:
         document, looks = self.document(), {origin: _look(origin) for origin in WORDS}
+        self._look = (tokens_now(), self.font())
         document.clear()
         cursor = QTextCursor(document)
         cursor.beginEditBlock()
@@ -82,7 +83,7 @@ class TokenText(Prose):
         for piece in self._pieces:
             cursor.insertText(piece.text, looks[piece.origin])
             self._ends.append(cursor.position())  # as Qt counts: a line may end with two letters
-        dress(document, tokens_now(), self.font(), typed=True)
+        dress(document, *self._look, typed=True)
         cursor.endEditBlock()
         self._fit()
 

@@ -13,6 +13,7 @@ from backend.protocol import Speculation
 from desktop.models.origins import pieces
 from desktop.start import Desktop
 from desktop.widgets.message import MessageWidget
+from desktop.widgets.origins import TokenText
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -129,3 +130,21 @@ def test_what_is_not_of_the_text_leaves_it_as_it_is(desktop: Desktop, engine: Sc
     desktop.window.open_chat(desktop.store.chats()[0].id)
     assert last(desktop)._origins is None
     assert not last(desktop).blocks.isHidden()
+
+
+def test_its_colours_are_those_of_the_theme(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    desktop.window.actions_.by_id["origins"].trigger()
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    text = desktop.window.page.messages.widgets[-1].findChild(TokenText)
+    assert text is not None
+
+    def tint() -> str:
+        cursor = text.textCursor()
+        cursor.setPosition(len("First words"))
+        return cursor.charFormat().background().color().name()
+
+    desktop.theme.choose("light")
+    light = tint()
+    desktop.theme.choose("dark")
+    qtbot.waitUntil(lambda: tint() != light)

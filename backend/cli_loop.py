@@ -99,12 +99,7 @@ class Loop:
     def _say(self, line: str) -> None:
         before = list(self._history)
         self._ask(line)
-        said: list[str] = []
-
-        def write(text: str) -> None:
-            said.append(text)
-            show(text)
-
+        said, write = _noting()
         try:
             if self._lost:
                 self._restart()
@@ -135,12 +130,7 @@ class Loop:
             _note("There is no reply to go on with.")
             return
         settings = self._settings if self._seed_used is None else self._settings.with_seed(self._seed_used)
-        said: list[str] = []
-
-        def write(text: str) -> None:
-            said.append(text)
-            show(text)
-
+        said, write = _noting()
         try:
             if self._lost:
                 self._restart()
@@ -251,6 +241,17 @@ class Loop:
 
     def _help(self, _rest: str) -> None:
         _note(_HELP)
+
+
+def _noting() -> tuple[list[str], Callable[[str], None]]:
+    """What was said so far, and what shows and notes more of it."""
+    said: list[str] = []
+
+    def write(text: str) -> None:
+        said.append(text)
+        show(text)
+
+    return said, write
 
 
 def _reply(text: str, end: Finished) -> Message:

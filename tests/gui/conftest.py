@@ -141,3 +141,10 @@ def desktop(make_desktop: MakeDesktop, engine: ScriptedEngine, qtbot: QtBot) -> 
     made.engine.choose_target("big")
     qtbot.waitUntil(lambda: made.engine.state.target is not None and made.engine.mode == "up")
     return made
+
+
+@pytest.fixture
+def in_front(desktop: Desktop, qtbot: QtBot) -> None:
+    """The window has the focus, as keys need it."""
+    desktop.window.activateWindow()
+    qtbot.waitUntil(desktop.window.isActiveWindow)

@@ -19,16 +19,12 @@ from tests.gui.scripted import ScriptedEngine
 
 SCRIPT = "Words.\n\n```python\nx = 1\n```\n\nMore words."
 
+pytestmark = pytest.mark.usefixtures("in_front")
+
 
 @pytest.fixture
 def engine() -> ScriptedEngine:
     return ScriptedEngine(SCRIPT)
-
-
-@pytest.fixture(autouse=True)
-def _in_front(desktop: Desktop, qtbot: QtBot) -> None:
-    desktop.window.activateWindow()
-    qtbot.waitUntil(desktop.window.isActiveWindow)
 
 
 def test_delete_is_undone_with_the_focus_in_the_message_box(desktop: Desktop, qtbot: QtBot) -> None:

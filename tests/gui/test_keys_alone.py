@@ -15,16 +15,12 @@ from tests.gui.test_named import interactive
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 SCRIPT = "Words.\n\n```python\nx = 1\n```\n\nMore words."
 
+pytestmark = pytest.mark.usefixtures("in_front")
+
 
 @pytest.fixture
 def engine() -> ScriptedEngine:
     return ScriptedEngine(SCRIPT)
-
-
-@pytest.fixture(autouse=True)
-def _in_front(desktop: Desktop, qtbot: QtBot) -> None:
-    desktop.window.activateWindow()
-    qtbot.waitUntil(desktop.window.isActiveWindow)
 
 
 def press(qtbot: QtBot, key: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:

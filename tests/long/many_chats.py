@@ -30,8 +30,8 @@ def fill(path: Path, chats: int, tokens: int) -> None:
     db.execute("PRAGMA synchronous = OFF")
     db.execute("BEGIN")
     for number in range(chats - 1):
-        insert_whole(db, small(number, chats))
-    insert_whole(db, long(tokens))
+        insert_whole(db, small(number, chats), hidden=False)
+    insert_whole(db, long(tokens), hidden=False)
     db.execute("COMMIT")
     db.close()
 
@@ -68,7 +68,8 @@ def long(tokens: int) -> OneChat:
 def _answer(at: int, text: str, start: int) -> OneMessage:
     rounds, tokens = [], []
     for _, records, made in told(text, 3, start):
-        rounds.append(asdict(made) | {"proposed": list(made.proposed), "targets": list(made.targets)})
+        lists = {name: list(getattr(made, name)) for name in ("proposed", "targets", "p")}
+        rounds.append(asdict(made) | lists)
         tokens += records
     raw = {
         "id": at, "parent": at - 1, "role": "assistant", "content": text, "finish": "stop", "target": TARGET,

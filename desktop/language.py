@@ -1,0 +1,50 @@
+"""What the window says, in the reader's language.
+
+Every text a person reads or hears goes through `tr` or `counted`; a text that stands in a table of constants is
+`marked` there and goes through `tr` where it is shown. The sources are English and are what is shown when a language
+has no translation. Names of models, a person's own words, log lines, exported files and the engine's own sentences
+stay as they are.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+CONTEXT = "Tandem"
+"""The one context of all texts in the translations' files."""
+
+
+def tr(text: str, /, *, note: str = "", **values: object) -> str:
+    """``text`` in the reader's language, its ``{names}`` filled with ``values``.
+
+    Args:
+        text: the English source; a literal, or what was `marked`.
+        note: tells translators apart what reads the same in English.
+        values: what `str.format` puts in.
+    """
+    said = QCoreApplication.translate(CONTEXT, text, note or None)
+    return said.format(**values) if values else said
+
+
+def marked(text: str, /, *, note: str = "") -> str:
+    """``text`` itself: it is collected for translators here, and given to `tr` where it is shown."""
+    del note
+    return text
+
+
+def counted(one: str, many: str, n: int, /, *, note: str = "", **values: object) -> str:
+    """A text that depends on a number, which stands in it as ``%n``.
+
+    Translators see ``many`` and give as many forms as their language has.
+
+    Args:
+        one: the English text for one.
+        many: the English text for any other number.
+        n: the number.
+        note: as for `tr`.
+        values: as for `tr`.
+    """
+    said = QCoreApplication.translate(CONTEXT, many, note or None, n)
+    if n == 1 and said == many.replace("%n", "1"):
+        said = one.replace("%n", "1")
+    return said.format(**values) if values else said

@@ -5,26 +5,38 @@ Each figure has its definition beside it, because the tooltip of every number on
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from backend import wire
 from backend.protocol import Timings
+from desktop.language import Texts, counted, marked, tr
 
 MISSING = "–"
-DEFINITIONS = {
-    "rate": "Generation speed: (tokens − 1) ÷ time from the prompt's end to the last token.",
-    "speedup": "Speed-up against plain decoding: the time that plain passes would have taken, measured lately, ÷ "
-    "generation time. “≈” until Compare has run both ways.",
-    "accepted": "Accepted: draft tokens that the target kept ÷ draft tokens that it checked.",
-    "per_pass": "Tokens per pass: tokens emitted ÷ passes of the target after the prompt. Plain decoding makes 1.",
-    "split": "Where generation time goes: the draft proposing, the target verifying; the rest is Tandem itself.",
-    "context": "Tokens in the target's context ÷ its size.",
-    "memory": "Main memory that the engine holds and the system cannot take back ÷ memory of this machine. "
-    "Weights mapped from the file are not counted: the system can drop them.",
-}
+DEFINITIONS: Mapping[str, str] = Texts(
+    {
+        "rate": marked("Generation speed: (tokens − 1) ÷ time from the prompt's end to the last token."),
+        "speedup": marked(
+            "Speed-up against plain decoding: the time that plain passes would have taken, measured lately, ÷ "
+            "generation time. “≈” until Compare has run both ways."
+        ),
+        "accepted": marked("Accepted: draft tokens that the target kept ÷ draft tokens that it checked."),
+        "per_pass": marked(
+            "Tokens per pass: tokens emitted ÷ passes of the target after the prompt. Plain decoding makes 1."
+        ),
+        "split": marked(
+            "Where generation time goes: the draft proposing, the target verifying; the rest is Tandem itself."
+        ),
+        "context": marked("Tokens in the target's context ÷ its size."),
+        "memory": marked(
+            "Main memory that the engine holds and the system cannot take back ÷ memory of this machine. "
+            "Weights mapped from the file are not counted: the system can drop them."
+        ),
+    }
+)
 
-EXACT = (
+EXACT = marked(
     "Strict: drafts are checked in passes of up to {rows} tokens only. On this model file, engine and processor these "
     "were found to give the bits of one-token passes, so the text is plain decoding's."
 )
@@ -48,10 +60,10 @@ def figures(timings: Timings | None, measured_ratio: float | None = None) -> Fig
     estimate = timings.speedup if timings.draft_n else None  # without a draft it is 1 by definition
     rate, per_pass, accepted = timings.tokens_per_second, timings.tokens_per_pass, timings.acceptance
     return Figures(
-        rate=f"{rate:.1f} tok/s" if rate is not None else MISSING,
+        rate=tr("{rate:.1f} tok/s", rate=rate) if rate is not None else MISSING,
         speedup=speedup_text(estimate, measured_ratio),
-        accepted=f"{accepted:.0%} accepted".replace("%", " %") if accepted is not None else MISSING,
-        per_pass=f"{per_pass:.1f} tokens/pass" if per_pass is not None else MISSING,
+        accepted=tr("{share:.0f} % accepted", share=100 * accepted) if accepted is not None else MISSING,
+        per_pass=tr("{rate:.1f} tokens/pass", rate=per_pass) if per_pass is not None else MISSING,
         split=_split(timings),
     )
 
@@ -59,15 +71,16 @@ def figures(timings: Timings | None, measured_ratio: float | None = None) -> Fig
 def speedup_text(estimate: float | None, measured: float | None = None) -> str:
     """``= 1.84×`` once measured by a comparison, ``≈ 1.84×`` against the measured plain cost."""
     if measured:  # 0 = the comparison had too little to measure
-        return f"= {measured:.2f}×"
-    return f"≈ {estimate:.2f}×" if estimate is not None else MISSING
+        return tr("= {ratio:.2f}×", ratio=measured)
+    return tr("≈ {ratio:.2f}×", ratio=estimate) if estimate is not None else MISSING
 
 
 def _split(timings: Timings) -> str:
     whole = timings.predicted_ms
     if whole <= 0 or not timings.draft_n:
         return MISSING
-    return f"draft {timings.draft_ms / whole:.0%} verify {timings.verify_ms / whole:.0%}".replace("%", " %")
+    draft, verify = (100 * part / whole for part in (timings.draft_ms, timings.verify_ms))
+    return tr("draft {draft:.0f} % verify {verify:.0f} %", draft=draft, verify=verify)
 
 
 def of_one_run(timings: Timings | None, comparison: dict[str, Any] | None) -> tuple[Timings | None, float | None]:
@@ -91,52 +104,65 @@ def footer(timings: Timings | None, comparison: dict[str, Any] | None, extra: li
     if timings is not None and timings.predicted_n:
         shown = figures(timings, ratio)
         parts = [text for text in (shown.rate, shown.speedup, shown.accepted) if text != MISSING]
-        parts.append(f"{timings.predicted_n:,} token" + ("s" if timings.predicted_n != 1 else ""))
+        n = timings.predicted_n
+        parts.append(counted("{count:,} token", "{count:,} tokens", n, count=n))
     if story:
-        parts[:1] = [story, *(f"last part: {part}" for part in parts[:1])]
+        parts[:1] = [story, *(tr("last part: {figures}", figures=part) for part in parts[:1])]
     return " · ".join(parts + extra)
 
 
 def count(n: int) -> str:
     """1,204 below ten thousand, 12.3k above."""
-    return f"{n:,}" if n < 10_000 else f"{n / 1000:.1f}k"
+    return f"{n:,}" if n < 10_000 else tr("{thousands:.1f}k", thousands=n / 1000)
 
 
 def context(used: int, size: int | None) -> str:
     """``ctx 312/8,192``."""
-    return f"ctx {count(used)}/{count(size)}" if size else MISSING
+    return tr("ctx {used}/{size}", used=count(used), size=count(size)) if size else MISSING
 
 
 def gigabytes(n: int) -> str:
     """Decimal gigabytes, as disks and hubs count; megabytes where that would say nothing."""
-    return f"{n / 1e9:.1f} GB" if n >= 50_000_000 or not n else f"{max(1, round(n / 1e6))} MB"
+    if n >= 50_000_000 or not n:
+        return tr("{size:.1f} GB", size=n / 1e9)
+    return tr("{size} MB", size=max(1, round(n / 1e6)))
 
 
 def progress(name: str, done: int, total: int, speed: float) -> str:
     """``Qwen3 4B: 0.1 GB of 2.5 GB, 20.0 MB/s, 2 min left``; without figures while the size is not known."""
     if not total:
-        return f"{name}…"
-    rate = f", {speed / 1e6:.1f} MB/s, {duration((total - done) / speed)} left" if speed > 0 else ""
-    return f"{name}: {share(done, total)}{rate}"
+        return tr("{name}…", name=name)
+    if speed <= 0:
+        return tr("{name}: {share}", name=name, share=share(done, total))
+    left = duration((total - done) / speed)
+    return tr(
+        "{name}: {share}, {speed:.1f} MB/s, {left} left",
+        name=name,
+        share=share(done, total),
+        speed=speed / 1e6,
+        left=left,
+    )
 
 
 def share(done: int, total: int) -> str:
     """``1.2 GB of 4.7 GB``; ``61 MB of 98 MB`` of what is less than a gigabyte."""
     if total < 1e9:
-        return f"{done / 1e6:.0f} MB of {total / 1e6:.0f} MB"
-    return f"{gigabytes(done)} of {gigabytes(total)}"
+        return tr("{done:.0f} MB of {total:.0f} MB", done=done / 1e6, total=total / 1e6)
+    return tr("{done} of {total}", done=gigabytes(done), total=gigabytes(total))
 
 
 def duration(seconds: float) -> str:
     """``45 s``, ``3 min``, ``1 h 20 min``: no more exact than it can be known."""
     if seconds < 60:
-        return f"{max(1, round(seconds))} s"
+        return tr("{seconds} s", seconds=max(1, round(seconds)))
     minutes = round(seconds / 60)
     if minutes < 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes < 6000 else "days"
+        return tr("{minutes} min", minutes=minutes)
+    if minutes < 6000:
+        return tr("{hours} h {minutes} min", hours=minutes // 60, minutes=minutes % 60)
+    return tr("days", note="how long something takes that ends nobody knows when")
 
 
 def memory(used: int, total: int) -> str:
     """``2.1/16.8 GB``."""
-    return f"{used / 1e9:.1f}/{total / 1e9:.1f} GB" if used and total else MISSING
+    return tr("{used:.1f}/{total:.1f} GB", used=used / 1e9, total=total / 1e9) if used and total else MISSING

@@ -35,6 +35,7 @@ from backend.protocol import (
 from desktop.fitting import Prompt, fit, weigh
 from desktop.gate import Gate
 from desktop.inbox import Kind
+from desktop.language import tr
 
 log = logging.getLogger(__name__)
 Start = Callable[[str], Coroutine[Any, Any, None]]
@@ -95,10 +96,11 @@ class Jobs:
         except EngineError as error:
             self._tell("failed", job, error)
         except asyncio.CancelledError:
-            self._tell("failed", job, EngineError(ErrorCode.CANCELLED, "Stopped."))
+            self._tell("failed", job, EngineError(ErrorCode.CANCELLED, tr("Stopped.")))
         except Exception as error:  # a job's top: nothing may end silently
             log.exception("job failed")
-            self._tell("failed", job, EngineError(ErrorCode.BUG, f"Tandem hit a fault of its own: {error!r}."))
+            said = tr("Tandem hit a fault of its own: {error!r}.", error=error)
+            self._tell("failed", job, EngineError(ErrorCode.BUG, said))
 
     async def _engine(self) -> EngineClient:
         await self._there.wait()
@@ -122,15 +124,14 @@ class Jobs:
                     self._tell_state(event)
                 else:
                     self._tell("rounds", event[0], (event[1],))
-            if client is self._client:
-                self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, "The engine has ended; restart it."))
+            lost = EngineError(ErrorCode.WORKER_GONE, tr("The engine has ended; restart it."))
         except EngineError as error:
-            if client is self._client:
-                self._tell("lost", "", error)
+            lost = error
         except Exception as error:  # a task's top
             log.exception("the engine's events broke off")
-            if client is self._client:
-                self._tell("lost", "", EngineError(ErrorCode.WORKER_GONE, f"The engine's events broke off: {error!r}."))
+            lost = EngineError(ErrorCode.WORKER_GONE, tr("The engine's events broke off: {error!r}.", error=error))
+        if client is self._client:
+            self._tell("lost", "", lost)
 
     async def end(self) -> None:
         """A reply that is stopped needs a moment to hand over its last words, token ids and figures."""
@@ -258,7 +259,7 @@ class Jobs:
         self._waiting.add(job)
         client = await self._engine()
         if (target := (await client.state()).target) is None:
-            raise EngineError(ErrorCode.NO_MODEL, "No model is loaded; choose one first.")
+            raise EngineError(ErrorCode.NO_MODEL, tr("No model is loaded; choose one first."))
         replies = await asyncio.to_thread(chat_replies, chats, target)
         found: list[Forecast | Failed] = []
         async with contextlib.aclosing(try_drafts(client, drafts, replies)) as steps:  # type: ignore[type-var]

@@ -1,17 +1,21 @@
 """What the window says, in the reader's language.
 
 Every text a person reads or hears goes through `tr` or `counted`; a text that stands in a table of constants is
-`marked` there and goes through `tr` where it is shown. The sources are English and are what is shown when a language
-has no translation. Names of models, a person's own words, log lines, exported files and the engine's own sentences
-stay as they are.
+`marked` there and goes through `tr` where it is shown, or the table is of `Texts`. The sources are English and are what
+is shown when a language has no translation. Names of models, a person's own words, log lines, exported files and the
+engine's own sentences stay as they are.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from PySide6.QtCore import QCoreApplication, QLocale
 
 CONTEXT = "Tandem"
 """The one context of all texts in the translations' files."""
+K = TypeVar("K")
 
 
 def tr(text: str, /, *, note: str = "", **values: object) -> str:
@@ -22,8 +26,7 @@ def tr(text: str, /, *, note: str = "", **values: object) -> str:
         note: tells translators apart what reads the same in English.
         values: what `str.format` puts in.
     """
-    said = QCoreApplication.translate(CONTEXT, text, note or None)
-    return said.format(**values) if values else said
+    return _filled(QCoreApplication.translate(CONTEXT, text, note or None), text, values)
 
 
 def marked(text: str, /, *, note: str = "") -> str:
@@ -45,6 +48,37 @@ def counted(one: str, many: str, n: int, /, *, note: str = "", **values: object)
         values: as for `tr`.
     """
     said = QCoreApplication.translate(CONTEXT, many, note or None, n)
-    if n == 1 and said == many.replace("%n", "1"):
-        said = one.replace("%n", "1")
-    return said.format(**values) if values else said
+    source = (one if n == 1 else many).replace("%n", str(n))
+    if said == many.replace("%n", str(n)):
+        said = source
+    return _filled(said, source, values)
+
+
+class Texts(Mapping[K, str]):
+    """A table of `marked` texts, which come out of it in the reader's language."""
+
+    def __init__(self, sources: Mapping[K, str]) -> None:
+        self._sources = sources
+
+    def __getitem__(self, key: K) -> str:
+        return tr(self._sources[key])
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+
+def locale() -> QLocale:
+    """Of the reader's language, for the names of days and months; numbers and what is typed are the system's affair."""
+    return QLocale(tr("en", note="this language's own code, as in the name of its file"))
+
+
+def _filled(said: str, source: str, values: Mapping[str, object]) -> str:
+    if not values:
+        return said
+    try:
+        return said.format(**values)
+    except (LookupError, ValueError, AttributeError):  # a translator's slip costs this sentence its translation
+        return source.format(**values)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from backend.protocol import MinP, RepeatLastN, RepeatPenalty, Sampling, Seed, Temperature, TopK, TopP
+from desktop.language import Texts, marked, tr
 
 RECOMMENDED = "recommended"
 """In place of a preset's id: what the answering model's publisher recommends, else :data:`USUAL`."""
 USUAL = "balanced"
+T = TypeVar("T", bound="Entry")
 
 
 class Entry(BaseModel):
@@ -18,6 +21,11 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
     name: str
+
+
+def named(shipped: Mapping[str, T]) -> dict[str, T]:
+    """What is shipped, under its names in the reader's language."""
+    return {number: entry.model_copy(update={"name": tr(entry.name)}) for number, entry in shipped.items()}
 
 
 class Preset(Entry):
@@ -55,16 +63,25 @@ class OwnSampling(BaseModel):
 
 SHIPPED = {
     "greedy": Preset(
-        name="Greedy", sampling=Sampling(temperature=0, top_k=0, top_p=1, min_p=0, repeat_penalty=1, repeat_last_n=64)
+        name=marked("Greedy"),
+        sampling=Sampling(temperature=0, top_k=0, top_p=1, min_p=0, repeat_penalty=1, repeat_last_n=64),
     ),
-    "balanced": Preset(name="Balanced", sampling=Sampling(temperature=0.7, top_k=20, top_p=0.8)),
-    "creative": Preset(name="Creative", sampling=Sampling(temperature=1.0, top_k=64, top_p=0.95)),
+    "balanced": Preset(name=marked("Balanced"), sampling=Sampling(temperature=0.7, top_k=20, top_p=0.8)),
+    "creative": Preset(name=marked("Creative"), sampling=Sampling(temperature=1.0, top_k=64, top_p=0.95)),
 }
-SAYS = {
-    "greedy": "Always the likeliest token, and no other part of the chain is on: the same text every time.",
-    "balanced": "From the Qwen3 model card, for answers without thinking; Qwen2.5's configuration has the same three.",
-    "creative": "From Gemma 3's published generation configuration: the model's own odds, rare words left out.",
-}
+SAYS: Mapping[str, str] = Texts(
+    {
+        "greedy": marked(
+            "Always the likeliest token, and no other part of the chain is on: the same text every time."
+        ),
+        "balanced": marked(
+            "From the Qwen3 model card, for answers without thinking; Qwen2.5's configuration has the same three."
+        ),
+        "creative": marked(
+            "From Gemma 3's published generation configuration: the model's own odds, rare words left out."
+        ),
+    }
+)
 """What each of the shipped ones is, and where its values are from."""
 
 _WRITTEN_OUT = {"temperature": 0.7, "top_k": 40, "top_p": 0.95, "min_p": 0.0, "repeat_penalty": 1.0}

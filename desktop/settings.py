@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from backend.errors import EngineError
 from backend.library.jsonfile import write_json
 from backend.protocol import ContextSize, Layers, LoadOptions, Speculation
+from desktop.language import marked, tr
 from desktop.presets import RECOMMENDED, OwnSampling, Preset, Prompt, without_defaults
 from desktop.words import Notice
 
@@ -140,29 +141,32 @@ class SettingsFile(QObject):
             log.warning("settings were not saved: %s", error)
             if not self._told:
                 self._told = True
-                why = f"What you choose holds until Tandem ends. {error.message}"
-                self.noticed.emit(Notice("The settings are not saved", why, ("retry", "log"), retry=self._again))
+                why = f"{tr('What you choose holds until Tandem ends.')} {error.message}"
+                self.noticed.emit(Notice(tr("The settings are not saved"), why, ("retry", "log"), retry=self._again))
 
     def _again(self) -> None:
         self._told = False
         self._save()
 
     def _read(self) -> Settings:
+        path = self.path
         try:
-            text = self.path.read_text(encoding="utf-8-sig")  # some editors put a mark first
+            text = path.read_text(encoding="utf-8-sig")  # some editors put a mark first
             raw = json.loads(text, parse_float=_finite, parse_constant=_finite)
         except FileNotFoundError:
             return Settings()
         except (OSError, ValueError, RecursionError) as error:
-            self._set_aside(f"The settings in {self.path} could not be read ({error}), so defaults are used.")
+            said = marked("The settings in {path} could not be read ({error}), so defaults are used.")
+            self._set_aside(tr(said, path=path, error=error))
             return Settings()
         if not isinstance(raw, dict):
-            self._set_aside(f"{self.path} holds no settings, so defaults are used.")
+            self._set_aside(tr("{path} holds no settings, so defaults are used.", path=path))
             return Settings()
         settings, dropped = tolerant(Settings, raw)
         if dropped:
-            names = ", ".join(f"“{name}”" for name in dropped)
-            self._set_aside(f"In the settings in {self.path} {names} could not be used, so defaults are used instead.")
+            names = ", ".join(tr("“{name}”", name=name) for name in dropped)
+            said = marked("In the settings in {path} {names} could not be used, so defaults are used instead.")
+            self._set_aside(tr(said, path=path, names=names))
         return settings
 
     def _set_aside(self, problem: str) -> None:
@@ -174,10 +178,11 @@ class SettingsFile(QObject):
             aside = self.path.with_suffix(f".unreadable-{number}.json")
         try:
             self.path.replace(aside)
-            self.problem = f"{problem} The old file is kept as {aside.name}."
+            self.problem = f"{problem} {tr('The old file is kept as {name}.', name=aside.name)}"
         except OSError as error:
             self._writable = False
-            self.problem = f"{problem} The file could not be put aside ({error}), so changes are not saved."
+            kept = tr("The file could not be put aside ({error}), so changes are not saved.", error=error)
+            self.problem = f"{problem} {kept}"
 
 
 def tolerant(kind: type[M], raw: dict[str, Any]) -> tuple[M, list[str]]:

@@ -6,67 +6,77 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QKeySequence
 
+from desktop.language import marked, tr
 from desktop.settings import SendWith
 
 Key = str | QKeySequence.StandardKey
-GROUPS = ("Chats", "Writing", "Replies", "Speculation", "Window")
+GROUPS = (marked("Chats"), marked("Writing"), marked("Replies"), marked("Speculation"), marked("Window"))
+"""Sources of their headings, by which shortcuts refer to them."""
 
 
 @dataclass(slots=True, frozen=True)
 class Shortcut:
-    """``id`` names the action; ``key`` is a standard key where one exists; ``more`` are keys that do the same."""
+    """``id`` names the action; ``key`` is a standard key where one exists; ``more`` are keys that do the same.
+
+    ``source`` is the English of ``text``, `marked`.
+    """
 
     id: str
     key: Key
-    text: str
+    source: str
     group: str = "Window"
     more: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What it does, in the reader's language."""
+        return tr(self.source)
 
 
 _S = QKeySequence.StandardKey
 # A text field with the focus keeps its own keys (Redo is Ctrl+Shift+Z), and Ctrl+Alt is AltGr on some keyboards.
 # Nothing is deleted by a single key.
 SHORTCUTS = (
-    Shortcut("new", _S.New, "New chat", "Chats"),
-    Shortcut("search", "Ctrl+K", "Search chats", "Chats"),
-    Shortcut("rename", "F2", "Rename chat", "Chats"),
-    Shortcut("pin", "Ctrl+Shift+P", "Pin or unpin chat", "Chats"),
-    Shortcut("delete", "Ctrl+Shift+Backspace", "Delete chat", "Chats"),
-    Shortcut("undo_delete", "Ctrl+Shift+D", "Undo delete", "Chats"),
-    Shortcut("chat_settings", "Ctrl+Shift+O", "Chat settings", "Chats"),
-    Shortcut("write", "Ctrl+L", "Go to the message box", "Writing"),
-    Shortcut("attach", _S.Open, "Attach files", "Writing"),
-    Shortcut("edit", "Ctrl+Shift+M", "Edit the last message", "Writing"),
-    Shortcut("stop", "Esc", "Stop the reply", "Replies"),
-    Shortcut("regenerate", "Ctrl+R", "Regenerate the last reply", "Replies"),
-    Shortcut("continue", "Ctrl+Shift+R", "Continue the last reply", "Replies"),
-    Shortcut("copy", "Ctrl+Shift+C", "Copy the last reply", "Replies"),
-    Shortcut("compare", "Ctrl+Shift+E", "Compare the last reply", "Speculation"),
-    Shortcut("origins", "Ctrl+Shift+T", "Show where tokens came from", "Speculation"),
-    Shortcut("speculation", "Ctrl+Shift+S", "Speculation on or off", "Speculation"),
-    Shortcut("benchmark", "Ctrl+Shift+B", "Measure this pair", "Speculation"),
-    Shortcut("panel", "F9", "Show or hide the speculation panel", "Speculation"),
-    Shortcut("sidebar", "F8", "Show or hide the chats", "Window"),
-    Shortcut("models", "Ctrl+Shift+L", "Models", "Window"),
-    Shortcut("zoom_in", _S.ZoomIn, "Zoom in", "Window", ("Ctrl+=",)),
-    Shortcut("zoom_out", _S.ZoomOut, "Zoom out", "Window"),
-    Shortcut("zoom_reset", "Ctrl+0", "Zoom back to 100 %", "Window"),
-    Shortcut("settings", "Ctrl+,", "Settings", "Window"),
-    Shortcut("shortcuts", "F1", "Keyboard shortcuts", "Window", ("Ctrl+/",)),
-    Shortcut("quit", _S.Quit, "Quit", "Window"),
+    Shortcut("new", _S.New, marked("New chat"), "Chats"),
+    Shortcut("search", "Ctrl+K", marked("Search chats"), "Chats"),
+    Shortcut("rename", "F2", marked("Rename chat"), "Chats"),
+    Shortcut("pin", "Ctrl+Shift+P", marked("Pin or unpin chat"), "Chats"),
+    Shortcut("delete", "Ctrl+Shift+Backspace", marked("Delete chat"), "Chats"),
+    Shortcut("undo_delete", "Ctrl+Shift+D", marked("Undo delete"), "Chats"),
+    Shortcut("chat_settings", "Ctrl+Shift+O", marked("Chat settings"), "Chats"),
+    Shortcut("write", "Ctrl+L", marked("Go to the message box"), "Writing"),
+    Shortcut("attach", _S.Open, marked("Attach files"), "Writing"),
+    Shortcut("edit", "Ctrl+Shift+M", marked("Edit the last message"), "Writing"),
+    Shortcut("stop", "Esc", marked("Stop the reply"), "Replies"),
+    Shortcut("regenerate", "Ctrl+R", marked("Regenerate the last reply"), "Replies"),
+    Shortcut("continue", "Ctrl+Shift+R", marked("Continue the last reply"), "Replies"),
+    Shortcut("copy", "Ctrl+Shift+C", marked("Copy the last reply"), "Replies"),
+    Shortcut("compare", "Ctrl+Shift+E", marked("Compare the last reply"), "Speculation"),
+    Shortcut("origins", "Ctrl+Shift+T", marked("Show where tokens came from"), "Speculation"),
+    Shortcut("speculation", "Ctrl+Shift+S", marked("Speculation on or off"), "Speculation"),
+    Shortcut("benchmark", "Ctrl+Shift+B", marked("Measure this pair"), "Speculation"),
+    Shortcut("panel", "F9", marked("Show or hide the speculation panel"), "Speculation"),
+    Shortcut("sidebar", "F8", marked("Show or hide the chats"), "Window"),
+    Shortcut("models", "Ctrl+Shift+L", marked("Models"), "Window"),
+    Shortcut("zoom_in", _S.ZoomIn, marked("Zoom in"), "Window", ("Ctrl+=",)),
+    Shortcut("zoom_out", _S.ZoomOut, marked("Zoom out"), "Window"),
+    Shortcut("zoom_reset", "Ctrl+0", marked("Zoom back to 100 %"), "Window"),
+    Shortcut("settings", "Ctrl+,", marked("Settings"), "Window"),
+    Shortcut("shortcuts", "F1", marked("Keyboard shortcuts"), "Window", ("Ctrl+/",)),
+    Shortcut("quit", _S.Quit, marked("Quit"), "Window"),
 )
 
 
 def fixed(send_with: SendWith) -> tuple[tuple[str, str, str], ...]:
-    """Keys of a widget, not of the window, which are listed too: key, text and group."""
+    """Keys of a widget, not of the window, which are listed too: key, text and group's source."""
     enter = send_with == "enter"
     return (
-        ("Enter" if enter else "Ctrl+Enter", "Send the message", "Writing"),
-        ("Shift+Enter" if enter else "Enter", "New line", "Writing"),
-        ("Delete", "Remove an attachment", "Writing"),
-        ("Ctrl+Enter", "Save an edited reply", "Replies"),
-        ("Up, Down", "Move between messages", "Replies"),
-        ("Ctrl+wheel", "Zoom in or out", "Window"),
+        (tr("Enter") if enter else tr("Ctrl+Enter"), tr("Send the message"), "Writing"),
+        (tr("Shift+Enter") if enter else tr("Enter"), tr("New line"), "Writing"),
+        (tr("Delete", note="the key"), tr("Remove an attachment"), "Writing"),
+        (tr("Ctrl+Enter"), tr("Save an edited reply"), "Replies"),
+        (tr("Up, Down"), tr("Move between messages"), "Replies"),
+        (tr("Ctrl+wheel"), tr("Zoom in or out"), "Window"),
     )
 
 

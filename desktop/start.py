@@ -18,6 +18,8 @@ from desktop.bridge import EngineBridge
 from desktop.early import keep_last_crash
 from desktop.garbage import Garbage
 from desktop.interrupts import Interrupts
+from desktop.language import marked, tr
+from desktop.languages import speak, wanted_of
 from desktop.maths.typesetter import Typesetter
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
@@ -33,7 +35,7 @@ from desktop.views.refusal import Refusal
 from desktop.words import Notice, notice
 
 APP_ID = "io.github.tandem_chat.Tandem"
-BUSY = "Tandem is open already, or still closing, and does not answer. Wait a little and start it again."
+BUSY = marked("Tandem is open already, or still closing, and does not answer. Wait a little and start it again.")
 log = logging.getLogger(__name__)
 _LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -89,11 +91,11 @@ class Desktop:
         self.engine.start(load=clean)
         problem = self.settings.problem
         if not clean:
-            why = f"No model was loaded by itself. Your chats are all here. {problem}".strip()
-            said = Notice("Tandem did not end properly last time", why, ("models", "log"), mild=True)
+            why = f"{tr('No model was loaded by itself. Your chats are all here.')} {problem}".strip()
+            said = Notice(tr("Tandem did not end properly last time"), why, ("models", "log"), mild=True)
             self.window.page.notice.show_notice(said)
         elif problem:
-            self.window.page.notice.show_notice(Notice("Some settings could not be read", problem, mild=True))
+            self.window.page.notice.show_notice(Notice(tr("Some settings could not be read"), problem, mild=True))
 
     def _load_starter(self) -> None:
         """Nothing was ever chosen: the starter target, if it is here (otherwise its download is proposed)."""
@@ -134,14 +136,16 @@ class _Faults(QObject, logging.Handler):
 def run(arguments: list[str], logs: Path | None, problem: EngineError | None) -> int:
     """Run the application to its end."""
     app = make_app(arguments)
+    if (unknown := speak(app, wanted_of(arguments))):
+        return _refuse(app, unknown)
     if problem is not None or logs is None:
-        return _refuse(app, problem.message if problem else "The log folder cannot be used.")
+        return _refuse(app, problem.message if problem else tr("The log folder cannot be used."))
     single = SingleInstance(data_dir())
     if single.answered:
         sys.stdout.write("Tandem is open already; its window was asked to come to the front.\n")
         return 0
     if not single.first:
-        return _refuse(app, BUSY)
+        return _refuse(app, tr(BUSY))
     keep_last_crash(logs)
     garbage = Garbage()
     try:
@@ -152,7 +156,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     logging.getLogger().addHandler(faults)
     faults.happened.connect(
         lambda text: desktop.window.page.notice.show_notice(
-            notice(EngineError(ErrorCode.BUG, f"{text}. What you wrote is safe; the log has the details."))
+            notice(EngineError(ErrorCode.BUG, f"{text}. {tr('What you wrote is safe; the log has the details.')}"))
         )
     )
     single.raised.connect(desktop.window.raise_to_front)

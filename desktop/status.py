@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from backend.protocol import ONLY_SINGLE, LoadProgress, PromptProgress, State, Timings
+from desktop.language import marked, tr
 from desktop.models.engine import Mode
 
 _PHASES = {
-    "target": "Loading target",
-    "draft": "Loading draft",
-    "probe": "Checking the pair",
-    "stream": "Reading the layers that stay in memory",
-    "exact": "Finding which passes are exact",
-    "measure": "Measuring this machine",
+    "target": marked("Loading target {percent:.0f} %"),
+    "draft": marked("Loading draft {percent:.0f} %"),
+    "probe": marked("Checking the pair {percent:.0f} %"),
+    "stream": marked("Reading the layers that stay in memory {percent:.0f} %"),
+    "exact": marked("Finding which passes are exact {percent:.0f} %"),
+    "measure": marked("Measuring this machine {percent:.0f} %"),
 }
-_ONLY_SINGLE = "only one-token passes are exact"
 _DECODING = ("reading", "generating")
 
 
@@ -40,27 +40,27 @@ def _lead(
     timings: Timings | None,
 ) -> str:
     if mode == "lost":
-        return "Engine stopped"
+        return tr("Engine stopped")
     if progress is not None:
-        return f"{_PHASES[progress.phase]} {progress.fraction:.0%}".replace("%", " %")
+        return tr(_PHASES[progress.phase], percent=100 * progress.fraction)
     if mode == "starting":
-        return "Starting engine…"
+        return tr("Starting engine…")
     if mode == "loading":
-        return "Waiting for the reply…" if state.phase in _DECODING else "Loading…"
+        return tr("Waiting for the reply…") if state.phase in _DECODING else tr("Loading…")
     if reading is not None:
-        return f"Reading prompt {reading.done:,}/{reading.total:,}"
+        return tr("Reading prompt {done:,}/{total:,}", done=reading.done, total=reading.total)
     if running and state.target is None:
-        return "Waiting for a model"
+        return tr("Waiting for a model")
     if not running:
         return _resting(state)
     # before the first token, whatever the state says of drafts is of the reply before
-    return _generating(state, timings) if timings is not None else "Reading the prompt"
+    return _generating(state, timings) if timings is not None else tr("Reading the prompt")
 
 
 def exact(state: State) -> str:
     """Said beside the figures while drafts are checked in strict mode; empty when there is nothing to say."""
     drafting = state.exact_rows is not None and state.exact_rows > 1 and state.speculation.enabled
-    return "texts exact" if drafting else ""
+    return tr("texts exact") if drafting else ""
 
 
 def _plain_only(state: State) -> str:
@@ -68,7 +68,7 @@ def _plain_only(state: State) -> str:
     if state.exact_rows != 1 or not state.speculation.enabled:
         return ""
     note = state.target.truncate_note if state.target else ""
-    return _ONLY_SINGLE if note in ("", ONLY_SINGLE) else _sentence(note)
+    return tr("only one-token passes are exact") if note in ("", ONLY_SINGLE) else _sentence(note)
 
 
 def detail(text: str, state: State) -> str:
@@ -87,26 +87,26 @@ def _sentence(text: str) -> str:
 
 def _generating(state: State, timings: Timings) -> str:
     if not state.speculation.enabled:
-        return "Writing plain: speculation is off"
+        return tr("Writing plain: speculation is off")
     if why := _plain_only(state):
-        return f"Writing plain: {why}"
+        return tr("Writing plain: {why}", why=why)
     if state.why:
         return _brief(state.why)
-    return "Drafting and verifying" if timings.draft_n else "Writing"
+    return tr("Drafting and verifying") if timings.draft_n else tr("Writing", note="a reply is being written")
 
 
 def _resting(state: State) -> str:
     if state.target is None:
-        return "No model loaded"
+        return tr("No model loaded")
     if not state.speculation.enabled:
-        return "Ready, speculation is off"
+        return tr("Ready, speculation is off")
     if why := _plain_only(state):
-        return f"Ready, plain: {why}"
+        return tr("Ready, plain: {why}", why=why)
     if state.draft_note:
         return state.draft_note
     if state.draft is None and state.speculation.source == "draft":
-        return "Ready, no draft model"
+        return tr("Ready, no draft model")
     if state.draft_copy_busy and state.draft_copy:
         return state.draft_copy
     # a comparison ends with its plain side, whose reason must not be read as the setting
-    return _brief(state.why) if state.why and "is off" not in state.why else state.draft_copy or "Ready"
+    return _brief(state.why) if state.why and "is off" not in state.why else state.draft_copy or tr("Ready")

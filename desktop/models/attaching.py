@@ -13,6 +13,7 @@ from time import monotonic
 from PySide6.QtCore import QObject, Signal
 
 from backend.documents import DocumentError, read
+from desktop.language import marked, tr
 
 log = logging.getLogger(__name__)
 _AT_ONCE = 2
@@ -72,11 +73,12 @@ class Attaching(QObject):
                 self.refused.emit(ticket, error.message)
         except Exception as error:  # a thread's top: nothing may end without a word
             log.exception("a file was not read")
-            self.refused.emit(ticket, f"“{path.name}” could not be read: Tandem hit a fault of its own ({error!r}).")
+            said = marked("“{name}” could not be read: Tandem hit a fault of its own ({error!r}).")
+            self.refused.emit(ticket, tr(said, name=path.name, error=error))
         else:
             if not cancelled.is_set():
                 self.done.emit(ticket, attachment)
 
     def _tell(self, ticket: int, done: int, of: int) -> None:
         if done % 10 == 0:
-            self.progress.emit(ticket, f"page {done:,} of {of:,}")
+            self.progress.emit(ticket, tr("page {done:,} of {of:,}", done=done, of=of))

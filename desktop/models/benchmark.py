@@ -15,15 +15,14 @@ from backend.bench.series import Series, Turn
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import State
 from desktop.bridge import EngineBridge
+from desktop.language import marked, tr
 from desktop.models.engine import Engine
 from desktop.models.report import Report
 from desktop.settings import SettingsFile
 
 Phase = Literal["idle", "waiting", "warming", "running", "over"]
-_LOST = "The engine stopped. Restart it, then measure again."
-_OVERTAKEN = "Other models were chosen meanwhile. Measure again when they are loaded."
-_NO_MODEL = "No model is loaded; choose one first."
-_STOPPED = "Stopped."
+_LOST = marked("The engine stopped. Restart it, then measure again.")
+_OVERTAKEN = marked("Other models were chosen meanwhile. Measure again when they are loaded.")
 
 
 class Benchmark(QObject):
@@ -99,7 +98,7 @@ class Benchmark(QObject):
     def stop(self) -> None:
         """At once; what was measured stays."""
         if self.under_way:
-            self._end(EngineError(ErrorCode.CANCELLED, _STOPPED))
+            self._end(EngineError(ErrorCode.CANCELLED, tr("Stopped.")))
 
     def look(self) -> None:
         """Something ended, or began: perhaps it is our turn, or no longer."""
@@ -107,13 +106,13 @@ class Benchmark(QObject):
         if not self.under_way:
             return
         if engine.mode == "lost":
-            self._end(EngineError(ErrorCode.WORKER_GONE, _LOST))
+            self._end(EngineError(ErrorCode.WORKER_GONE, tr(_LOST)))
         elif self.phase != "waiting":
             if engine.busy or self._settings.now.draft != self._draft:
-                self._end(EngineError(ErrorCode.BUSY, _OVERTAKEN))
+                self._end(EngineError(ErrorCode.BUSY, tr(_OVERTAKEN)))
         elif engine.mode == "up" and not engine.busy and not engine.lent and not self._busy():
             if engine.state.target is None:
-                self._end(EngineError(ErrorCode.NO_MODEL, _NO_MODEL))
+                self._end(EngineError(ErrorCode.NO_MODEL, tr("No model is loaded; choose one first.")))
             else:
                 self._start()
 
@@ -159,4 +158,4 @@ class Benchmark(QObject):
 
     def _on_failed(self, job: str, error: EngineError) -> None:
         if job and job == self._job:  # of an engine that ended the job may tell first
-            self._end(EngineError(error.code, _LOST) if error.code is ErrorCode.WORKER_GONE else error)
+            self._end(EngineError(error.code, tr(_LOST)) if error.code is ErrorCode.WORKER_GONE else error)

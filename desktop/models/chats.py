@@ -6,29 +6,31 @@ from bisect import bisect_left
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QStringListModel, Qt
+from PySide6.QtCore import QDate, QDateTime, QModelIndex, QPersistentModelIndex, QStringListModel, Qt
 
+from desktop.language import counted, locale, marked, tr
 from desktop.store import Chat, Hit
 from desktop.store.search import MOST
 from desktop.widgets.tips import plain
 
 _Index = QModelIndex | QPersistentModelIndex
 CHAT = Qt.ItemDataRole.UserRole
-PINNED = "Pinned"
+PINNED = marked("Pinned")
 HIT = Qt.ItemDataRole.UserRole + 1
 _Row = str | Chat | Hit
+_FORM = "form of a date, in the letters that Qt has for it"
 
 
 def day_heading(when: float, today: date) -> str:
     """Today, Yesterday, the weekday within a week, then month and year."""
     day = datetime.fromtimestamp(when).date()
     if day >= today:
-        return "Today"
+        return tr("Today")
     if day == today - timedelta(days=1):
-        return "Yesterday"
+        return tr("Yesterday")
     if day > today - timedelta(days=7):
-        return day.strftime("%A")
-    return day.strftime("%B %Y")
+        return locale().toString(QDate(day.year, day.month, day.day), "dddd")
+    return locale().toString(QDate(day.year, day.month, day.day), tr("MMMM yyyy", note=_FORM))
 
 
 def _since(when: float, today: date) -> float:
@@ -68,8 +70,9 @@ class ChatList(QStringListModel):
 
     def set_hits(self, hits: list[Hit]) -> None:
         """Show what was found."""
-        found = f"The latest {MOST} found" if len(hits) >= MOST else f"{len(hits)} found"
-        self._set([found if hits else "Nothing found", *hits])
+        n = len(hits)
+        found = tr("The latest {most} found", most=MOST) if n >= MOST else counted("%n found", "%n found", n)
+        self._set([found if hits else tr("Nothing found"), *hits])
 
     def _set(self, rows: list[_Row]) -> None:
         if rows != self._rows:
@@ -89,9 +92,11 @@ class ChatList(QStringListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return text
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{text}: {row.text}" if isinstance(row, Hit) and row.text else text
+            return tr("{title}: {text}", title=text, text=row.text) if isinstance(row, Hit) and row.text else text
         if role == Qt.ItemDataRole.ToolTipRole and chat is not None:
-            return plain(f"{chat.title}\n{datetime.fromtimestamp(chat.updated):%d %B %Y, %H:%M}{_others(row)}")
+            changed = QDateTime.fromSecsSinceEpoch(int(chat.updated))
+            when = locale().toString(changed, tr("dd MMMM yyyy, HH:mm", note=_FORM))
+            return plain("\n".join([chat.title, when, *_others(row)]))
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
@@ -111,7 +116,7 @@ def _under_headings(chats: list[Chat], today: date) -> list[_Row]:
     heading, since = "", float("inf")
     for chat in chats:
         if chat.pinned:
-            this = PINNED
+            this = tr(PINNED)
         elif chat.updated < since:
             this, since = day_heading(chat.updated, today), _since(chat.updated, today)
         if this != heading:
@@ -129,6 +134,7 @@ def _chat(row: _Row) -> Chat | None:
     return row.chat if isinstance(row, Hit) else row if isinstance(row, Chat) else None
 
 
-def _others(row: _Row) -> str:
+def _others(row: _Row) -> list[str]:
     more = row.more if isinstance(row, Hit) else 0
-    return f"\n{more} other {'message' if more == 1 else 'messages'} with these words" if more else ""
+    said = counted("%n other message with these words", "%n other messages with these words", more)
+    return [said] if more else []

@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.figures import gigabytes
+from desktop.language import Texts, marked, tr
 from desktop.settings import AUTOMATIC, LOOKUP, NONE
 from desktop.widgets.picker import Row
 
 ADD_FILE = "\x00add"
 MANAGE = "\x00models"
 TRY_DRAFTS = "\x00try"
-PROGRAMS = {
-    "lm_studio": "LM Studio",
-    "jan": "Jan",
-    "gpt4all": "GPT4All",
-    "ollama": "Ollama",
-    "hub_cache": "the hub's cache",
-}
+PROGRAMS: Mapping[str, str] = Texts(
+    {
+        "lm_studio": "LM Studio",
+        "jan": "Jan",
+        "gpt4all": "GPT4All",
+        "ollama": "Ollama",
+        "hub_cache": marked("the hub's cache"),
+    }
+)
 """Whose folders are only read."""
 DOWNLOAD = "\x00get:"
 """Prefix of the value of a model that is not downloaded yet."""
@@ -32,7 +35,8 @@ def label(model: Any) -> str:
 def in_use(draft: Any) -> tuple[str, tuple[str, ...]]:
     """What "Automatic" has come to: for a tooltip, and for a closed box with the longest first."""
     short = draft.name.removesuffix(" Instruct")
-    return f"In use: {label(draft)}", (f"Automatic · {short}", f"Auto · {short}")
+    shortened = tr("Automatic · {draft}", draft=short), tr("Auto · {draft}", draft=short)
+    return tr("In use: {draft}", draft=label(draft)), shortened
 
 
 def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = None) -> list[Row]:
@@ -47,18 +51,18 @@ def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = Non
             if m.entry is not None and "target" in m.entry.roles:
                 licence = m.entry.licence.name if m.entry.licence is not None else ""
                 speed = (forecasts or {}).get(m.id, "")
-                detail = " · ".join(p for p in ("Download", size, licence, speed) if p)
+                detail = " · ".join(p for p in (tr("Download"), size, licence, speed) if p)
                 offered.append(Row(label(m), DOWNLOAD + m.id, detail))
         else:
-            broken.append(Row(label(m), m.id, m.problem.message if m.problem else "Incomplete.", enabled=False))
-    rows = [Row("On this machine"), *ready] if ready else []
-    rows += [Row("From disk"), Row("Add a model file…", ADD_FILE, "A GGUF file on this machine")]
-    rows += [Row("Cannot be used"), *broken] if broken else []
-    rows += [Row("To download"), *offered] if offered else []
+            broken.append(Row(label(m), m.id, m.problem.message if m.problem else tr("Incomplete."), enabled=False))
+    rows = [Row(tr("On this machine")), *ready] if ready else []
+    rows += [Row(tr("From disk")), Row(tr("Add a model file…"), ADD_FILE, tr("A GGUF file on this machine"))]
+    rows += [Row(tr("Cannot be used")), *broken] if broken else []
+    rows += [Row(tr("To download")), *offered] if offered else []
     return [
         *rows,
-        Row("All models"),
-        Row("Models…", MANAGE, "Search, downloads, other programs' models, space on the disk"),
+        Row(tr("All models")),
+        Row(tr("Models…"), MANAGE, tr("Search, downloads, other programs' models, space on the disk")),
     ]
 
 
@@ -76,22 +80,23 @@ def draft_rows(
     for c in choices:
         if c.model.id == target:
             continue
-        pair = f"{gigabytes(c.pair_bytes)} with the target" if c.pair_bytes else ""
+        pair = tr("{size} with the target", size=gigabytes(c.pair_bytes)) if c.pair_bytes else ""
         if c.fits and c.model.installed:
             ratio = speedup(target or "", c.model.id)
-            shown = f"{ratio:.2f}× measured here" if ratio else ""
+            shown = tr("{ratio:.2f}× measured here", ratio=ratio) if ratio else ""
             fits.append(Row(label(c.model), c.model.id, c.warning or " · ".join(p for p in (pair, shown) if p)))
         elif c.fits:
             size = gigabytes(c.model.size) if c.model.size else ""
-            offered.append(Row(label(c.model), DOWNLOAD + c.model.id, " · ".join(p for p in ("Download", size) if p)))
+            detail = " · ".join(p for p in (tr("Download"), size) if p)
+            offered.append(Row(label(c.model), DOWNLOAD + c.model.id, detail))
         else:
             unfit.append(Row(label(c.model), c.model.id, c.reason, enabled=False))
-    trial = [Row("Try on my chats…", TRY_DRAFTS, "How much each of these would help with replies like yours")]
-    rows = [Row("Fits this model"), *fits, *(trial if fits else []), *offered] if fits or offered else []
+    trial = [Row(tr("Try on my chats…"), TRY_DRAFTS, tr("How much each of these would help with replies like yours"))]
+    rows = [Row(tr("Fits this model")), *fits, *(trial if fits else []), *offered] if fits or offered else []
     rows += [
-        Row("No draft model" if not fits else "Other ways"),
-        Row("Automatic", AUTOMATIC, "The best draft that fits, or text seen before: whichever pays"),
-        Row("Prompt lookup", LOOKUP, "Drafts from text seen before in this conversation; takes no memory"),
-        Row("None", NONE, "Plain decoding"),
+        Row(tr("No draft model") if not fits else tr("Other ways")),
+        Row(tr("Automatic"), AUTOMATIC, tr("The best draft that fits, or text seen before: whichever pays")),
+        Row(tr("Prompt lookup"), LOOKUP, tr("Drafts from text seen before in this conversation; takes no memory")),
+        Row(tr("None", note="no draft"), NONE, tr("Plain decoding")),
     ]
-    return rows + ([Row("Does not fit"), *unfit] if unfit else [])
+    return rows + ([Row(tr("Does not fit")), *unfit] if unfit else [])

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import DraftRequest, LoadOptions, LoadProgress, LoadRequest, Speculation, State
 from desktop.bridge import EngineBridge
+from desktop.language import tr
 from desktop.models.shelf import Shelf
 from desktop.models.wanted import Wanted, draft_of, speculation_of
 from desktop.settings import AUTOMATIC, NONE, ModelChoices, SettingsFile
@@ -212,7 +213,7 @@ class Engine(QObject):
         """Want nothing; what is loaded then is what the state says."""
         if self._wanted is not None:
             self._drop()
-            self._settle(EngineError(ErrorCode.CANCELLED, "Stopped."))
+            self._settle(EngineError(ErrorCode.CANCELLED, tr("Stopped.")))
 
     # -- one wish at a time ---------------------------------------------------------------------------------------
 
@@ -270,7 +271,7 @@ class Engine(QObject):
         """Another worker; the old one's jobs end with it."""
         self._wanted = None
         self._worker, self.state = "starting", State()
-        self._bridge.release_replies(EngineError(ErrorCode.CANCELLED, "Stopped."))
+        self._bridge.release_replies(EngineError(ErrorCode.CANCELLED, tr("Stopped.")))
         self._bridge.restart()
         self._bridge.set_speculation(speculation_of(self._settings.now))
         self.changed.emit()
@@ -280,7 +281,7 @@ class Engine(QObject):
     def _on_state(self, state: State) -> None:
         before, self.state, self._worker = self.state, state, "up"
         if state.draft_note and state.draft_note != before.draft_note and self.lent != "trial":
-            self.noticed.emit(Notice("The draft model is not in use", state.draft_note, mild=True))
+            self.noticed.emit(Notice(tr("The draft model is not in use"), state.draft_note, mild=True))
         self.changed.emit()
         if (state.target and state.target.id) != (before.target and before.target.id):
             self._follow()

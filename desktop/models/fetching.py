@@ -15,6 +15,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError, ErrorCode
+from desktop.language import tr
 
 log = logging.getLogger(__name__)
 Use = Literal["target", "draft", ""]
@@ -177,7 +178,7 @@ class Fetching(QObject):
             failure = error
         except Exception as error:  # a thread's top
             log.exception("download")
-            failure = EngineError(ErrorCode.BUG, f"The download failed: {error!r}.")
+            failure = EngineError(ErrorCode.BUG, tr("The download failed: {error!r}.", error=error))
         if failure is not None and fetch.unwanted:
             self._discard(fetch.id)
         self._done.emit(fetch.id, failure)

@@ -11,6 +11,7 @@ from backend.plan.needs import Needs, of_published
 from backend.plan.plan import plans
 from backend.plan.request import request_for
 from backend.protocol import LoadOptions, State
+from desktop.language import tr
 
 _READ = 0.9
 """Of a model's weights, in one pass: all but the embedding."""
@@ -37,18 +38,19 @@ def _said(target: Needs, draft: Needs | None, machine_here: Machine) -> str:
     found = plans(request_for(LoadOptions(), target, draft), machine_here)
     alone = next((p for p in found if p.where == "none"), None)
     if alone is None:
-        return "too large for this machine"
+        return tr("too large for this machine")
     if alone.streamed:
-        return f"larger than the free memory, ≈ {rate_text(alone.plain_ms)} here"
-    best = rate_text(found[0].ms)
-    drafted = f", {best} with its draft" if best != rate_text(alone.ms) and not found[0].streamed else ""
-    return f"≈ {rate_text(alone.ms)}{drafted} here"
+        return tr("larger than the free memory, ≈ {rate} here", rate=rate_text(alone.plain_ms))
+    rate, best = rate_text(alone.ms), rate_text(found[0].ms)
+    if best == rate or found[0].streamed:
+        return tr("≈ {rate} here", rate=rate)
+    return tr("≈ {rate}, {best} with its draft here", rate=rate, best=best)
 
 
 def rate_text(ms: float) -> str:
     """Of a token's time: ``5 tok/s``, ``0.4 tok/s``."""
     rate = 1e3 / ms
-    return f"{rate:.0f} tok/s" if rate >= 3 else f"{rate:.1f} tok/s"
+    return tr("{rate:.0f} tok/s", rate=rate) if rate >= 3 else tr("{rate:.1f} tok/s", rate=rate)
 
 
 def here(state: State) -> Machine:

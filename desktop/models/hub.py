@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError, ErrorCode
+from desktop.language import tr
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ class HubSearch(QObject):
                 failure = error
             except Exception as error:  # a thread's top
                 log.exception("hub")
-                failure = EngineError(ErrorCode.BUG, f"The search failed: {error!r}.")
+                failure = EngineError(ErrorCode.BUG, tr("The search failed: {error!r}.", error=error))
             else:
                 self._answered.emit(ticket or 0, lambda: tell(result))
                 return

@@ -8,6 +8,7 @@ from typing import Any
 
 from backend.equations import between, expected_tokens, flat_speedup, ms_per_token
 from backend.protocol import CostTable, Timings
+from desktop.language import marked, tr
 
 CURVES = (4, 8)
 """Draft lengths whose Eq. (1) is drawn beside the reply's own."""
@@ -74,12 +75,24 @@ def says_timeline(rounds: Sequence[dict[str, Any]], end: int, plain_ms: float | 
     """
     bars = timeline(rounds)
     if not bars:
-        return "No rounds yet."
+        return tr("No rounds yet.")
     took = bars[-1].start + bars[-1].draft + bars[-1].verify + bars[-1].host
     tokens = sum(int(_number(record, "emitted")) for record in rounds)
-    plain = f"; plain decoding, above, makes {took / plain_ms:.0f}, {plain_ms:.0f} ms each" if plain_ms else ""
-    first, last = number_of(rounds[0]), number_of(rounds[-1])
-    return f"Rounds {first} to {last} of {end}, drafting and the pass: {tokens} tokens in {took:,.0f} ms{plain}."
+    values: dict[str, float] = {"first": number_of(rounds[0]), "last": number_of(rounds[-1]), "end": end, "took": took}
+    if not plain_ms:
+        return tr(
+            "Rounds {first} to {last} of {end}, drafting and the pass: {tokens} tokens in {took:,.0f} ms.",
+            tokens=tokens,
+            **values,
+        )
+    return tr(
+        "Rounds {first} to {last} of {end}, drafting and the pass: {tokens} tokens in {took:,.0f} ms; plain decoding, "
+        "above, makes {plain:.0f}, {each:.0f} ms each.",
+        tokens=tokens,
+        plain=took / plain_ms,
+        each=plain_ms,
+        **values,
+    )
 
 
 def number_of(record: dict[str, Any]) -> int:
@@ -97,10 +110,14 @@ def says_equation_one(timings: Timings) -> str:
     """Tokens a pass: what Eq. (1) expects of this acceptance and length, and what came."""
     alpha, k, came = timings.alpha, usual_length(timings), timings.tokens_per_pass
     if alpha is None or not k or came is None:
-        return "Nothing was drafted in this reply."
-    return (
-        f"Acceptance {alpha:.2f} at {k} drafted a round: Eq. (1) expects {expected_tokens(alpha, k):.2f} tokens a "
-        f"pass; over all passes, those without a draft too, {came:.2f} came."
+        return tr("Nothing was drafted in this reply.")
+    return tr(
+        "Acceptance {alpha:.2f} at {k} drafted a round: Eq. (1) expects {expected:.2f} tokens a pass; over all passes, "
+        "those without a draft too, {came:.2f} came.",
+        alpha=alpha,
+        k=k,
+        expected=expected_tokens(alpha, k),
+        came=came,
     )
 
 
@@ -111,34 +128,52 @@ def says_equation_two(timings: Timings, cost: CostTable | None) -> str:
         return ""
     took = timings.predicted_ms / (timings.predicted_n - 1)
     if alpha is None or not k or cost is None or not cost.target:
-        return f"It took {took:.1f} ms a token."
+        return tr("It took {took:.1f} ms a token.", took=took)
     step = (cost.draft_step or 0.0) if "draft" in timings.by_source else 0.0
     expected = ms_per_token(pass_ms(cost, k + 1), k, step, expected_tokens(alpha, k))
-    return f"Eq. (2) expects {expected:.1f} ms a token of such rounds; the reply took {took:.1f}."
+    said = marked("Eq. (2) expects {expected:.1f} ms a token of such rounds; the reply took {took:.1f}.")
+    return tr(said, expected=expected, took=took)
 
 
 def says_costs(cost: CostTable | None) -> str:
     """What passes cost on this machine."""
     if cost is None or not cost.target:
-        return "Passes are measured when a model is loaded."
+        return tr("Passes are measured when a model is loaded.")
     one = pass_ms(cost, 1)
     sizes = [n for n in (1, 2, 4, 8, 16) if n <= max(cost.target)]
-    parts = [f"{n}: {pass_ms(cost, n):.0f} ms" + (f" ({pass_ms(cost, n) / one:.2f})" if n > 1 else "") for n in sizes]
-    drafts = f"; a draft step {cost.draft_step:.1f} ms ({cost.draft_step / one:.2f})" if cost.draft_step else ""
-    return f"A pass over so many tokens takes {', '.join(parts)}{drafts}. In brackets: in plain passes."
+    passes_say = ", ".join(_says_pass(n, pass_ms(cost, n), one) for n in sizes)
+    if not cost.draft_step:
+        return tr("A pass over so many tokens takes {passes}. In brackets: in plain passes.", passes=passes_say)
+    return tr(
+        "A pass over so many tokens takes {passes}; a draft step {ms:.1f} ms ({ratio:.2f}). In brackets: in plain "
+        "passes.",
+        passes=passes_say,
+        ms=cost.draft_step,
+        ratio=cost.draft_step / one,
+    )
+
+
+def _says_pass(n: int, ms: float, plain: float) -> str:
+    if n == 1:
+        return tr("{n}: {ms:.0f} ms", n=n, ms=ms)
+    return tr("{n}: {ms:.0f} ms ({ratio:.2f})", n=n, ms=ms, ratio=ms / plain)
 
 
 def says_what_if(alpha: float, k: int, share: float, cost: CostTable | None) -> str:
     """What drafts of ``k`` tokens would bring."""
     tokens = expected_tokens(alpha, k)
-    flat = (
-        f"{tokens:.2f} tokens a pass; {flat_speedup(alpha, k, share):.2f}× if a pass cost the same whatever its length"
-    )
+    flat = flat_speedup(alpha, k, share)
     if cost is None or not cost.target:
-        return f"{flat}."
+        said = marked("{tokens:.2f} tokens a pass; {flat:.2f}× if a pass cost the same whatever its length.")
+        return tr(said, tokens=tokens, flat=flat)
     one = pass_ms(cost, 1)
-    here = one * tokens / (pass_ms(cost, k + 1) + k * share * one)
-    return f"{flat}, {here:.2f}× with the passes of this machine."
+    return tr(
+        "{tokens:.2f} tokens a pass; {flat:.2f}× if a pass cost the same whatever its length, {here:.2f}× with the "
+        "passes of this machine.",
+        tokens=tokens,
+        flat=flat,
+        here=one * tokens / (pass_ms(cost, k + 1) + k * share * one),
+    )
 
 
 def pass_ms(cost: CostTable, n: int) -> float:

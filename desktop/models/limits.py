@@ -8,11 +8,13 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from PySide6.QtCore import QLocale
 
+from desktop.language import marked, tr
+
 _BOUNDS = {
-    "greater_than_equal": ("ge", "too small: at least {}"),
-    "greater_than": ("gt", "too small: more than {}"),
-    "less_than_equal": ("le", "too large: at most {}"),
-    "less_than": ("lt", "too large: less than {}"),
+    "greater_than_equal": ("ge", marked("{number} is too small: at least {bound}.")),
+    "greater_than": ("gt", marked("{number} is too small: more than {bound}.")),
+    "less_than_equal": ("le", marked("{number} is too large: at most {bound}.")),
+    "less_than": ("lt", marked("{number} is too large: less than {bound}.")),
 }
 
 
@@ -34,9 +36,9 @@ def read_number(model: type[BaseModel], field: str, text: str, *, whole: bool) -
     """
     number = _number(text.strip())
     if number is None:
-        raise Unfit(f"“{text.strip()}” is not a number.")
+        raise Unfit(tr("“{text}” is not a number.", text=text.strip()))
     if whole and number != int(number):
-        raise Unfit(f"{text.strip()} is not a whole number.")
+        raise Unfit(tr("{text} is not a whole number.", text=text.strip()))
     return _fitting(model, field, int(number) if whole else number, text.strip())
 
 
@@ -73,5 +75,5 @@ def _why(error: ValidationError, text: str) -> str:
         if fault["type"] in _BOUNDS:
             name, words = _BOUNDS[fault["type"]]
             bound = fault["ctx"][name]
-            return f"{text} is {words.format(f'{bound:,g}' if isinstance(bound, float) else f'{bound:,}')}."
-    return f"{text} cannot be used here."
+            return tr(words, number=text, bound=f"{bound:,g}" if isinstance(bound, float) else f"{bound:,}")
+    return tr("{text} cannot be used here.", text=text)

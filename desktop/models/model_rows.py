@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.text import shown_name
 from desktop.figures import gigabytes, share
+from desktop.language import Texts, counted, marked, tr
 from desktop.models.choices import PROGRAMS, label
 from desktop.models.fetching import Fetch
 from desktop.models.outlook import UNKNOWN, Outlook
@@ -20,12 +21,17 @@ HUB = "\x00hub:"
 SEARCH = "\x00search"
 FOLDER = "\x00folder:"
 """Prefix of the value of a folder that is not there."""
-_PLACES = PROGRAMS | {
-    "catalogue": "downloaded",
-    "own": "added by you",
-    "folder": "in a folder of yours",
-    "models_dir": "in Tandem's models folder",
-}
+_PLACES = Texts(
+    {
+        "catalogue": marked("downloaded"),
+        "own": marked("added by you"),
+        "folder": marked("in a folder of yours"),
+        "models_dir": marked("in Tandem's models folder"),
+    }
+)
+_DOWNLOADS, _HERE, _ELSEWHERE = marked("Downloads"), marked("On this machine"), marked("In other programs")
+_UNFIT, _OFFERED = marked("Cannot be used"), marked("To download")
+_USED = Texts({"target": marked("in use as target"), "draft": marked("in use as draft")})
 
 
 def model_rows(
@@ -47,22 +53,16 @@ def model_rows(
         fitting: leave out what does not fit this machine.
         used: what is loaded, by id: as what.
     """
-    groups: dict[str, list[Row]] = {
-        "Downloads": [],
-        "On this machine": [],
-        "In other programs": [],
-        "Cannot be used": [],
-        "To download": [],
-    }
+    groups: dict[str, list[Row]] = {name: [] for name in (_DOWNLOADS, _HERE, _ELSEWHERE, _UNFIT, _OFFERED)}
     for model in models:
         outlook, fetch = outlooks.get(model.id, UNKNOWN), fetches.get(model.id)
         group = _group(model, fetch)
-        if fitting and outlook.fits is False and group != "Downloads":
+        if fitting and outlook.fits is False and group != _DOWNLOADS:
             continue
         row = Row(label(model), model.id, _detail(model, outlook, fetch, used.get(model.id, "")))
         if matches(words, row.text, row.detail, model.id):
             groups[group].append(row)
-    return [row for heading, rows in groups.items() if rows for row in (Row(heading), *rows)]
+    return [row for heading, rows in groups.items() if rows for row in (Row(tr(heading)), *rows)]
 
 
 def matches(words: str, *texts: str) -> bool:
@@ -73,27 +73,26 @@ def matches(words: str, *texts: str) -> bool:
 
 def folder_rows(gone: Iterable[Path]) -> list[Row]:
     """Folders that were added and are not there."""
-    rows = [Row(shown_name(str(folder)), FOLDER + str(folder), "This folder is not there") for folder in gone]
-    return [Row("Folders of yours"), *rows] if rows else []
+    rows = [Row(shown_name(str(folder)), FOLDER + str(folder), tr("This folder is not there")) for folder in gone]
+    return [Row(tr("Folders of yours")), *rows] if rows else []
 
 
 def hub_rows(words: str, hits: Iterable[Any] | None, note: str) -> list[Row]:
     """What of the hub is shown below: an offer to look there, what was found, or why nothing was."""
     if not words.strip():
         return []
-    rows = [Row("On the model hub")]
+    rows = [Row(tr("On the model hub"))]
     if hits is None:
-        return [
-            *rows,
-            Row(note or f"Look for “{words.strip()}” on the hub", SEARCH, "" if note else "Asks huggingface.co"),
-        ]
+        offer = tr("Look for “{words}” on the hub", words=words.strip())
+        return [*rows, Row(note or offer, SEARCH, "" if note else tr("Asks huggingface.co"))]
     found = [Row(hit.repo, HUB + hit.repo, _hit_detail(hit)) for hit in hits]
-    return [*rows, *(found or [Row("Nothing was found", SEARCH, "Other words may help; names of models do best")])]
+    nothing = Row(tr("Nothing was found"), SEARCH, tr("Other words may help; names of models do best"))
+    return [*rows, *(found or [nothing])]
 
 
 def place(model: Any) -> str:
     """Where a model lies, in words; empty where it is not here."""
-    return _PLACES.get(model.where, "") if model.installed else ""
+    return _PLACES.get(model.where) or PROGRAMS.get(model.where, "") if model.installed else ""
 
 
 def path_text(path: Path) -> str:
@@ -109,23 +108,25 @@ def state_text(model: Any, fetch: Fetch | None) -> str:
         done = fetch.done if fetch is not None and fetch.done else model.fetched
         if fetch is None and not done:
             return ""
-        return f"Paused at {share(done, model.size)}" if model.size and done else "Paused"
+        return tr("Paused at {share}", share=share(done, model.size)) if model.size and done else tr("Paused")
     if fetch.state == "waiting":
-        return "Waits for the other download"
+        return tr("Waits for the other download")
     if fetch.state == "failed":
-        return f"Stopped: {title_of(fetch.error)}" if fetch.error is not None else "Stopped"
-    doing = "Checking" if fetch.checking else "Downloading"
-    return f"{doing} {100 * fetch.done / fetch.total:.0f} %" if fetch.total else f"{doing}…"
+        return tr("Stopped: {why}", why=title_of(fetch.error)) if fetch.error is not None else tr("Stopped")
+    if not fetch.total:
+        return tr("Checking…") if fetch.checking else tr("Downloading…")
+    said = marked("Checking {percent:.0f} %") if fetch.checking else marked("Downloading {percent:.0f} %")
+    return tr(said, percent=100 * fetch.done / fetch.total)
 
 
 def _group(model: Any, fetch: Fetch | None) -> str:
     if fetch is not None or model.fetched:
-        return "Downloads"
+        return _DOWNLOADS
     if model.state == "available":
-        return "To download"
+        return _OFFERED
     if model.state != "installed" or (model.facts is not None and model.facts.kind != "model"):
-        return "Cannot be used"
-    return "In other programs" if model.where in PROGRAMS else "On this machine"
+        return _UNFIT
+    return _ELSEWHERE if model.where in PROGRAMS else _HERE
 
 
 def _detail(model: Any, outlook: Outlook, fetch: Fetch | None, used: str) -> str:
@@ -133,19 +134,16 @@ def _detail(model: Any, outlook: Outlook, fetch: Fetch | None, used: str) -> str
         return stands
     if model.problem is not None and model.state != "available":
         return str(model.problem.message)
-    size = gigabytes(model.size) if model.size else "size not known"
+    size = gigabytes(model.size) if model.size else tr("size not known")
     licence = model.entry.licence.name if model.entry is not None and model.entry.licence is not None else ""
-    role = (
-        f"in use as {used}"
-        if used
-        else "draft"
-        if model.entry is not None and "target" not in model.entry.roles
-        else ""
-    )
+    drafts = model.entry is not None and "target" not in model.entry.roles
+    role = _USED[used] if used else tr("draft") if drafts else ""
     return " · ".join(part for part in (size, role, place(model), licence, outlook.words) if part)
 
 
 def _hit_detail(hit: Any) -> str:
-    size = f"{hit.parameters / 1e9:.1f} billion parameters" if hit.parameters else ""
-    got = f"{hit.downloads:,} downloads" if hit.downloads else ""
-    return " · ".join(part for part in (size, hit.licence, got, "licence to be accepted" if hit.gated else "") if part)
+    size = tr("{billions:.1f} billion parameters", billions=hit.parameters / 1e9) if hit.parameters else ""
+    n = hit.downloads
+    got = counted("{count:,} download", "{count:,} downloads", n, count=n) if n else ""
+    gated = tr("licence to be accepted") if hit.gated else ""
+    return " · ".join(part for part in (size, hit.licence, got, gated) if part)

@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Generic, Literal, TypeVar
 
-from desktop.presets import Entry
+from desktop.language import tr
+from desktop.presets import Entry, named
 from desktop.settings import SettingsFile
 
 T = TypeVar("T", bound=Entry)
@@ -26,7 +27,7 @@ class Named(Generic[T]):
         self, settings: SettingsFile, field: Literal["presets", "prompts"], shipped: Mapping[str, T] | None = None
     ) -> None:
         self._settings, self._field = settings, field
-        self.shipped = dict(shipped or {})
+        self.shipped = named(shipped or {})
         self._deleted: tuple[str, T, int] | None = None
 
     @property
@@ -77,12 +78,12 @@ class Named(Generic[T]):
     def name_problem(self, number: str, name: str) -> str:
         """Why an entry cannot be called that; empty = it can."""
         if not name.strip():
-            return "A name is needed."
+            return tr("A name is needed.")
         if len(name.strip()) > _LONGEST:
-            return f"The name is too long: at most {_LONGEST} letters."
+            return tr("The name is too long: at most {most} letters.", most=_LONGEST)
         others = (entry.name for other, entry in self.all.items() if other != number)
         if name.strip().casefold() in (other.casefold() for other in others):
-            return "Another one is called that."
+            return tr("Another one is called that.")
         return ""
 
     def free_name(self, name: str) -> str:

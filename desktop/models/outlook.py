@@ -16,6 +16,7 @@ from backend.plan.needs import Needs, of_model, of_published
 from backend.plan.plan import plans
 from backend.plan.request import request_for
 from backend.protocol import LoadOptions, State
+from desktop.language import tr
 from desktop.models.forecast import here, rate_text
 
 log = logging.getLogger(__name__)
@@ -35,8 +36,10 @@ class Outlook:
     def words(self) -> str:
         """Both in one line."""
         if self.fits is False:
-            return f"does not fit: {self.reason}" + (f", {self.speed} here" if self.speed else "")
-        return f"{self.speed} here" if self.speed else ""
+            if self.speed:
+                return tr("does not fit: {reason}, {speed} here", reason=self.reason, speed=self.speed)
+            return tr("does not fit: {reason}", reason=self.reason)
+        return tr("{speed} here", speed=self.speed) if self.speed else ""
 
 
 UNKNOWN = Outlook()
@@ -51,12 +54,13 @@ def outlook(target: Needs | None, draft: Needs | None, machine: Machine) -> Outl
     found = plans(request_for(LoadOptions(), target, draft), machine)
     wanted = [plan for plan in found if (plan.where != "none") == (draft is not None)]
     if not wanted:
-        return Outlook(False, "too large for this machine", "", target.weights + (draft.weights if draft else 0))
+        return Outlook(False, tr("too large for this machine"), "", target.weights + (draft.weights if draft else 0))
     best = wanted[0]
     memory = sum(best.taken.values()) + best.streamed
+    speed = tr("≈ {rate}", rate=rate_text(best.ms))
     if best.streamed:
-        return Outlook(False, "larger than the free memory", f"≈ {rate_text(best.ms)}", memory)
-    return Outlook(True, "", f"≈ {rate_text(best.ms)}", memory)
+        return Outlook(False, tr("larger than the free memory"), speed, memory)
+    return Outlook(True, "", speed, memory)
 
 
 def by_size(size: int | None, machine: Machine) -> Outlook:
@@ -65,7 +69,7 @@ def by_size(size: int | None, machine: Machine) -> Outlook:
         return UNKNOWN
     room = machine.memory.usable + sum(card.usable for card in machine.gpus)
     fits = size * _BESIDE <= room
-    return Outlook(fits, "" if fits else "larger than the free memory")
+    return Outlook(fits, "" if fits else tr("larger than the free memory"))
 
 
 class Outlooks(QObject):

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
+from desktop.language import marked, tr
 from desktop.models.origins import cut, next_round
 from desktop.store import Message
 
@@ -97,17 +99,23 @@ def story(reply: Message, name: Callable[[str], str]) -> str:
     """
     if not reply.parts:
         return ""
-    words = ["edited"] if any(part.get("edited") for part in reply.parts) else []
+    edited = any(part.get("edited") for part in reply.parts)
     authors: list[str] = []
     last = [] if by_hand(reply) else [reply.target]
     for target in (*(part.get("target") for part in reply.parts), *last):
         if isinstance(target, str) and name(target) not in authors[-1:]:
             authors.append(name(target))
     if len(authors) > 1:
-        words.append(f"begun by {authors[0]}, continued by {' and '.join(authors[1:])}")
-    elif last:
-        words.append("continued")
-    return ", ".join(words)
+        begun = marked("begun by {first}, continued by {others}")
+        said = marked("edited, begun by {first}, continued by {others}") if edited else begun
+        return tr(said, first=authors[0], others=reduce(_and, authors[1:]))
+    if last:
+        return tr("edited, continued") if edited else tr("continued", note="a reply that had been stopped")
+    return tr("edited", note="a reply") if edited else ""
+
+
+def _and(some: str, one: str) -> str:
+    return tr("{some} and {one}", some=some, one=one)
 
 
 def _begins(reply: Message) -> int:

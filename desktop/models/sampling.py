@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from backend.protocol import Sampling
 from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
-from desktop.presets import RECOMMENDED, SHIPPED, USUAL, Preset
+from desktop.presets import RECOMMENDED, SHIPPED, USUAL, Preset, named
 from desktop.settings import ChatSettings, Settings, SettingsFile
 
 
 def presets_of(settings: Settings) -> dict[str, Preset]:
     """All presets by their ids: the shipped ones, which no file can take away, then a person's own."""
-    return SHIPPED | {number: preset for number, preset in settings.presets.items() if number not in SHIPPED}
+    return named(SHIPPED) | {number: preset for number, preset in settings.presets.items() if number not in SHIPPED}
 
 
 def preset_for(settings: Settings, model: str | None) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError, ErrorCode
+from desktop.language import tr
 from desktop.models.fetching import Fetching
 
 log = logging.getLogger(__name__)
@@ -111,7 +112,7 @@ class Shelf(QObject):
                 tell(error)
             except Exception as error:  # a thread's top
                 log.exception("library")
-                tell(EngineError(ErrorCode.BUG, f"The library failed: {error!r}."))
+                tell(EngineError(ErrorCode.BUG, tr("The library failed: {error!r}.", error=error)))
 
         if not self._closed:
             self._reader.submit(guarded)

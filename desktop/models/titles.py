@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from desktop.language import tr
+
 LONGEST = 48
 
 
@@ -15,4 +17,4 @@ def title_from(text: str) -> str:
         if len(title) + len(word) + 1 > LONGEST:
             return (title or word[:LONGEST]) + "…"
         title = f"{title} {word}".strip()
-    return title or "New chat"
+    return title or tr("New chat")

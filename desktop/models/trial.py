@@ -12,12 +12,13 @@ from backend.bench.tune import Failed, Trying
 from backend.errors import EngineError, ErrorCode
 from backend.forecast import Forecast
 from desktop.bridge import EngineBridge
+from desktop.language import marked, tr
 from desktop.models.engine import Engine
 
 Phase = Literal["idle", "waiting", "running", "done"]
-_NO_DRAFT = "No draft model that fits this target is here. The draft list offers some to download."
-_LOST = "The engine stopped. Restart it, then try again."
-_OVERTAKEN = "The models are being exchanged. Try again when that is done."
+_NO_DRAFT = marked("No draft model that fits this target is here. The draft list offers some to download.")
+_LOST = marked("The engine stopped. Restart it, then try again.")
+_OVERTAKEN = marked("The models are being exchanged. Try again when that is done.")
 
 
 class Trial(QObject):
@@ -66,13 +67,13 @@ class Trial(QObject):
         if self.phase == "idle":
             return
         if engine.mode == "lost":
-            self._fail(EngineError(ErrorCode.WORKER_GONE, _LOST))
+            self._fail(EngineError(ErrorCode.WORKER_GONE, tr(_LOST)))
         elif self.phase != "waiting":
             if engine.busy:
-                self._fail(EngineError(ErrorCode.BUSY, _OVERTAKEN))
+                self._fail(EngineError(ErrorCode.BUSY, tr(_OVERTAKEN)))
         elif engine.mode == "up" and not engine.busy and not engine.lent and not self._busy():
             if engine.state.target is None:
-                self._fail(EngineError(ErrorCode.NO_MODEL, "No model is loaded; choose one first."))
+                self._fail(EngineError(ErrorCode.NO_MODEL, tr("No model is loaded; choose one first.")))
             else:
                 self._start()
 
@@ -87,7 +88,7 @@ class Trial(QObject):
         if self._job:
             self.changed.emit()
         else:
-            self._fail(EngineError(ErrorCode.BAD_REQUEST, _NO_DRAFT))
+            self._fail(EngineError(ErrorCode.BAD_REQUEST, tr(_NO_DRAFT)))
 
     def _fail(self, error: EngineError, *, orderly: bool = False) -> None:
         self._end(orderly=orderly)

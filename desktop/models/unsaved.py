@@ -14,6 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from desktop.language import tr
 from desktop.store import Message, Store, StoreError
 from desktop.words import Notice, notice
 
@@ -126,8 +127,8 @@ class Unsaved(QObject):
         log.warning("a message was not saved: %s", error)
         self._timer.start()
         if self._said is None:
-            known = error if isinstance(error, StoreError) else StoreError("failed", f"It was not saved: {error!r}.")
-            self._said = notice(known, retry=self.retry)
+            unknown = StoreError("failed", tr("It was not saved: {error!r}.", error=error))
+            self._said = notice(error if isinstance(error, StoreError) else unknown, retry=self.retry)
             self.noticed.emit(self._said)
 
     def _all_well(self) -> None:

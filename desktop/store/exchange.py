@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from backend import wire
 from backend.documents import Attachment, asked
 from backend.protocol import Timings
+from desktop.language import tr
 from desktop.store.records import Chat, Message, MessageState, Role
 from desktop.store.schema import StoreError
 
@@ -188,27 +189,38 @@ def read(path: Path) -> list[OneChat]:
     Raises:
         StoreError: it cannot be read, or is none; what is wrong with it is said.
     """
+    name = path.name
     try:
         found = path.stat()
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):  # reading a pipe may never end
-            raise StoreError("foreign", f"{path.name} could not be read: it is a device or a pipe. Choose a file.")
+            why = tr("{name} could not be read: it is a device or a pipe. Choose a file.", name=name)
+            raise StoreError("foreign", why)
         if found.st_size > _LARGEST:
-            raise StoreError("foreign", f"{path.name} is larger than 100 MB. Export fewer chats to one file.")
+            raise StoreError("foreign", tr("{name} is larger than 100 MB. Export fewer chats to one file.", name=name))
         raw = json.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise StoreError("foreign", f"{path.name} could not be read ({error.strerror or error}).") from error
+        why = tr("{name} could not be read ({error}).", name=name, error=error.strerror or error)
+        raise StoreError("foreign", why) from error
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one
-        raise StoreError("foreign", f"{path.name} is no file of chats: it is not JSON ({error}).") from error
+        why = tr("{name} is no file of chats: it is not JSON ({error}).", name=name, error=error)
+        raise StoreError("foreign", why) from error
     if not _tame(raw):
-        raise StoreError("foreign", f"{path.name} is no file of chats: it holds numbers or depths that no chat has.")
+        why = tr("{name} is no file of chats: it holds numbers or depths that no chat has.", name=name)
+        raise StoreError("foreign", why)
     if isinstance(raw, dict) and raw.get("format") == FORMAT and raw.get("version") not in range(_VERSION + 1):
-        raise StoreError("foreign", f"{path.name} was written by another version of Tandem. Update Tandem.")
+        why = tr("{name} was written by another version of Tandem. Update Tandem.", name=name)
+        raise StoreError("foreign", why)
     try:
         file = _File.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "its beginning"
-        why = f"{path.name} is no file of Tandem's chats, or is damaged: {where}: {first['msg']}."
+        where = ".".join(str(part) for part in first["loc"]) or tr("its beginning", note="of a file")
+        why = tr(
+            "{name} is no file of Tandem's chats, or is damaged: {where}: {error}.",
+            name=name,
+            where=where,
+            error=first["msg"],
+        )
         raise StoreError("foreign", why) from error
     for number, chat in enumerate(file.chats, start=1):
         _check(path, number, chat)
@@ -251,7 +263,12 @@ def _check(path: Path, number: int, chat: OneChat) -> None:
     seen: set[int] = set()
     for message in chat.messages:
         if message.id in seen or (message.parent is not None and message.parent not in seen):
-            why = f"{path.name} is damaged: in chat {number} message {message.id} answers none before it, or is double."
+            why = tr(
+                "{name} is damaged: in chat {number} message {message} answers none before it, or is double.",
+                name=path.name,
+                number=number,
+                message=message.id,
+            )
             raise StoreError("foreign", why)
         seen.add(message.id)
 

@@ -10,6 +10,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+from desktop.language import tr
+
 _V1 = """
 CREATE TABLE chats (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -119,11 +121,14 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: Sequence[str] = MIGR
     """Bring ``db`` up to date, with a copy of the old file beside it; raises :class:`StoreError` if it is newer."""
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > len(migrations):
-        raise StoreError(
-            "newer",
-            f"The chats in {path} were written by a newer version of Tandem (format {version}, this one reads up to "
-            f"{len(migrations)}). Nothing was changed. Update Tandem, or set TANDEM_HOME to another folder.",
+        why = tr(
+            "The chats in {path} were written by a newer version of Tandem (format {version}, this one reads up to "
+            "{known}). Nothing was changed. Update Tandem, or set TANDEM_HOME to another folder.",
+            path=path,
+            version=version,
+            known=len(migrations),
         )
+        raise StoreError("newer", why)
     if 0 < version < len(migrations):
         _back_up(db, path.with_name(f"{path.stem}-format{version}.bak"))
     for number, script in enumerate(migrations[version:], start=version + 1):

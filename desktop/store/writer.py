@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
+from desktop.language import marked, tr
 from desktop.store.schema import StoreError
 
 T = TypeVar("T")
@@ -32,21 +33,31 @@ def explain(error: sqlite3.Error | OSError, path: Path, *, reading: bool = False
     """The sentence for a fault of the surroundings."""
     text = str(error).lower()
     if reading and "malformed" not in text:
-        why = f"The chats in {path} could not be read ({error}). Try again; if it stays so, look at the disk."
+        why = tr(
+            "The chats in {path} could not be read ({error}). Try again; if it stays so, look at the disk.",
+            path=path,
+            error=error,
+        )
         return StoreError("unread", why, reading=True)
     if "locked" in text or "busy" in text:
-        why = f"The chats in {path} are in use by another program. Close it and try again."
+        why = tr("The chats in {path} are in use by another program. Close it and try again.", path=path)
         return StoreError("locked", why)
     if "full" in text or "disk i/o" in text or "no space" in text:
-        why = f"There is no room to save chats in {path.parent}. Free some space; what is on screen is kept."
+        said = marked("There is no room to save chats in {folder}. Free some space; what is on screen is kept.")
+        why = tr(said, folder=path.parent)
         return StoreError("full", why)
     if "readonly" in text or "read-only" in text or "unable to open" in text or "permission" in text:
-        why = f"Chats cannot be saved in {path.parent}: the folder cannot be written. Change its permissions"
-        return StoreError("readonly", f"{why}, or set TANDEM_HOME to another folder.")
+        why = tr(
+            "Chats cannot be saved in {folder}: the folder cannot be written. Change its permissions, or set "
+            "TANDEM_HOME to another folder.",
+            folder=path.parent,
+        )
+        return StoreError("readonly", why)
     if "malformed" in text or "not a database" in text:
-        why = f"The chats in {path} are damaged. Nothing was changed. Move the file away to start afresh."
+        why = tr("The chats in {path} are damaged. Nothing was changed. Move the file away to start afresh.", path=path)
         return StoreError("damaged", why, reading=reading)
-    return StoreError("failed", f"Chats could not be saved in {path}: {error}. Try again; the log has the details.")
+    why = tr("Chats could not be saved in {path}: {error}. Try again; the log has the details.", path=path, error=error)
+    return StoreError("failed", why)
 
 
 class Writer:
@@ -64,7 +75,7 @@ class Writer:
         """Queue ``task``; its future raises :class:`StoreError` when it cannot be done, for whatever reason."""
         future: Future[T] = Future()
         if self._closed:
-            future.set_exception(StoreError("closed", "Tandem is ending: the chats are closed already."))
+            future.set_exception(StoreError("closed", tr("Tandem is ending: the chats are closed already.")))
         else:
             self._tasks.put((task, future))
         return future

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: run test soak bench tour clean
+.PHONY: run test soak bench tour translations clean
 
-run test soak bench tour clean:
+run test soak bench tour translations clean:
 	@$(PYTHON) installers/bootstrap.py $@ $(ARGS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set Tandem up and start it: ``python3 installers/bootstrap.py run|test|soak|bench|tour|clean``.
+"""Set Tandem up and start it: ``python3 installers/bootstrap.py run|test|soak|bench|tour|translations|clean``.
 
 Standard library only; the same on Linux, macOS and Windows. A second call finds everything in place and goes
 straight to the command.
@@ -19,6 +19,7 @@ COMMANDS = {
     "soak": "set up, then the long endurance run",
     "bench": "set up, then the benchmarks",
     "tour": "set up, then the screenshots",
+    "translations": "set up, then bring the translators' files up to date with the window's texts",
     "clean": "remove the environment and all caches in this folder (models and chats stay)",
 }
 
@@ -33,7 +34,7 @@ def python_problem(version: tuple[int, ...]) -> str | None:
 
 def usage() -> str:
     """The commands, one a line."""
-    lines = [f"  {name:6} {text}" for name, text in COMMANDS.items()]
+    lines = [f"  {name:12} {text}" for name, text in COMMANDS.items()]
     return "usage: python3 installers/bootstrap.py COMMAND [ARGUMENTS]\n" + "\n".join(lines)
 
 

@@ -41,6 +41,8 @@ def execute(command: str, arguments: Sequence[str]) -> int:
         return run_app(environment, arguments)
     if command == "test":
         return run_tests(environment, arguments)
+    if command == "translations":
+        return call([environment.python, "-m", "installers.translations", *arguments])
     return run_long(environment, command, arguments)
 
 

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QAbstractSlider,
     QAbstractSpinBox,
     QComboBox,
-    QDialog,
     QLineEdit,
     QPlainTextEdit,
     QScrollBar,
@@ -24,10 +23,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
-from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
+from tests.gui.windows import DIALOGS, SCRIPT, dialogs, stages
 
-SCRIPT = "Words.\n\n```python\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<think>Hm.</think>More words."
 INTERACTIVE = (
     QAbstractButton,
     QAbstractItemView,
@@ -78,27 +76,14 @@ def nameless(root: QWidget) -> list[str]:
 
 
 def test_everything_in_the_window_has_a_name(desktop: Desktop, qtbot: QtBot) -> None:
-    send(desktop, qtbot)
-    finished(desktop, qtbot)
-    window = desktop.window
-    assert nameless(window) == []
-    window.actions_.by_id["origins"].trigger()
-    window.actions_.by_id["panel"].trigger()
-    window.actions_.by_id["edit"].trigger()
-    assert nameless(window) == []
-    window.compare()
-    qtbot.waitUntil(lambda: not desktop.comparing.running)
-    assert nameless(window) == []
+    for window in stages(desktop, qtbot):
+        assert nameless(window) == []
 
 
-@pytest.mark.parametrize("action", ["chat_settings", "settings", "benchmark", "shortcuts"])
+@pytest.mark.parametrize("action", DIALOGS)
 def test_everything_in_a_dialog_has_a_name(desktop: Desktop, action: str) -> None:
-    desktop.window.actions_.by_id[action].trigger()
-    dialogs = [d for d in desktop.window.findChildren(QDialog) if d.isVisible()]
-    assert dialogs
-    for dialog in dialogs:
+    for dialog in dialogs(desktop, action):
         assert nameless(dialog) == []
-        dialog.close()
 
 
 def test_a_widget_without_a_name_is_found(qtbot: QtBot) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from desktop.language import tr
 from desktop.shortcuts import SHORTCUTS, all_keys
 from desktop.views.cheat_sheet import CheatSheet
 
@@ -90,11 +91,11 @@ class Actions(QObject):
         menu.addAction(self.by_id["panel"])
         menu.addAction(self.by_id["benchmark"])
         menu.addSeparator()
-        menu.addAction("Export all chats…", window.exchange.export_all)
-        menu.addAction("Import chats…", window.exchange.import_)
+        menu.addAction(tr("Export all chats…"), window.exchange.export_all)
+        menu.addAction(tr("Import chats…"), window.exchange.import_)
         menu.addSeparator()
-        menu.addAction("Restart engine", window.engine.restart)
-        menu.addAction("Open log folder", window.open_logs)
+        menu.addAction(tr("Restart engine"), window.engine.restart)
+        menu.addAction(tr("Open log folder"), window.open_logs)
         menu.addAction(self.by_id["shortcuts"])
         menu.addSeparator()
         menu.addAction(self.by_id["quit"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QWheelEvent
 
+from desktop.language import tr
 from desktop.settings import Settings, SettingsFile
 from desktop.theme.theme import Theme
 from desktop.views.chat_page import ChatPage
@@ -75,4 +76,4 @@ class Zoom(QObject):
     def _set(self, zoom: int) -> None:
         if zoom != self._settings.now.zoom:
             self._settings.change(zoom=zoom)
-        self._toast.say(f"Zoom {zoom} %")
+        self._toast.say(tr("Zoom {zoom} %", zoom=zoom))

@@ -14,6 +14,7 @@ from shiboken6 import isValid
 from backend.documents import MOST_FILES, Attachment, DocumentError, from_paste
 from backend.text import short_line, shown_name
 from desktop.bridge import EngineBridge
+from desktop.language import counted, tr
 from desktop.models.attaching import Attaching
 from desktop.views.weights import Weights
 from desktop.widgets.writing import Writing
@@ -58,7 +59,7 @@ class Attachments(QObject):
     def take(self, place: Writing, what: list[Path] | str | Notice | None) -> None:
         """See ``Writing.offered``."""
         if what is None:
-            names, _ = QFileDialog.getOpenFileNames(self._window, "Attach files", "", "All files (*)")
+            names, _ = QFileDialog.getOpenFileNames(self._window, tr("Attach files"), "", tr("All files (*)"))
             what = [Path(name) for name in names]
         if isinstance(what, Notice):
             self._say(what)
@@ -70,8 +71,7 @@ class Attachments(QObject):
     def _add(self, place: Writing, files: Sequence[Path]) -> None:
         room = MOST_FILES - len(place.chips.chips)
         if len(files) > room:
-            why = f"A message takes {MOST_FILES} files. {f'The first {room} were taken.' if room else ''}"
-            self._say(Notice("That is too many files", why.strip(), mild=True))
+            self._say(Notice(tr("That is too many files"), _too_many(room), mild=True))
         self._whys = []
         for path in files[: max(room, 0)]:
             ticket = self.reading.begin(path)
@@ -83,10 +83,15 @@ class Attachments(QObject):
     def _offer(self, place: Writing, text: str) -> None:
         """A long text may be a file or stand in the message."""
         notice = Notice(
-            f"The pasted text is long ({len(text):,} characters)",
-            "As an attachment it stays out of the way and is read with the message."
+            counted(
+                "The pasted text is long ({length} character)",
+                "The pasted text is long ({length} characters)",
+                len(text),
+                length=f"{len(text):,}",
+            ),
+            tr("As an attachment it stays out of the way and is read with the message.")
             if len(text) <= _AS_TEXT
-            else "It is too long for the message itself, but may be attached to it.",
+            else tr("It is too long for the message itself, but may be attached to it."),
             ("attach", "paste", "cancel") if len(text) <= _AS_TEXT else ("attach", "cancel"),
             mild=True,
             does={
@@ -104,7 +109,7 @@ class Attachments(QObject):
         try:
             attachment = from_paste(text, number)
         except DocumentError as error:
-            self._say(Notice("This cannot be attached", error.message, mild=True))
+            self._say(Notice(tr("This cannot be attached"), error.message, mild=True))
         else:
             place.chips.add(attachment)
         place.setFocus()
@@ -117,15 +122,16 @@ class Attachments(QObject):
         if (place := self._place(ticket)) is not None:
             place.chips.end(ticket, attachment)
             if said := ". ".join(filter(None, [attachment.part, attachment.note])):
-                self._say(Notice(f"“{attachment.shown}” is attached", f"{said[0].upper()}{said[1:]}.", mild=True))
+                title = tr("“{name}” is attached", name=attachment.shown)
+                self._say(Notice(title, f"{said[0].upper()}{said[1:]}.", mild=True))
 
     def _refused(self, ticket: int, why: str) -> None:
         if (place := self._place(ticket)) is not None:
             place.chips.end(ticket, None)
             self._whys.append(why)
             more = len(self._whys) - _MOST_WHYS
-            said = [*self._whys[:_MOST_WHYS], *([f"And {more} more."] if more > 0 else [])]
-            title = "This cannot be attached" if len(said) == 1 else "Some files cannot be attached"
+            said = [*self._whys[:_MOST_WHYS], *([tr("And {more} more.", more=more)] if more > 0 else [])]
+            title = tr("This cannot be attached") if len(said) == 1 else tr("Some files cannot be attached")
             self._say(Notice(title, "\n".join(said), mild=True))
 
     def _progress(self, ticket: int, text: str) -> None:
@@ -138,10 +144,22 @@ class Attachments(QObject):
         self.reading.cancel(ticket)
 
     def _interrupted(self, names: list[str]) -> None:
-        why = f"{', '.join(names)}: another chat was opened before that was read. Attach it again."
-        self._say(Notice("Not everything was attached", why, mild=True))
+        why = tr("{names}: another chat was opened before that was read. Attach it again.", names=", ".join(names))
+        self._say(Notice(tr("Not everything was attached"), why, mild=True))
 
     def _place(self, ticket: int) -> Writing | None:
         """Where it belongs; None = nobody waits for it any more."""
         place = self._places.pop(ticket, None)
         return place if place is not None and isValid(place) else None
+
+
+def _too_many(room: int) -> str:
+    """What became of more files than a message takes; ``room`` = so many could be added."""
+    if room <= 0:
+        return tr("A message takes {most} files.", most=MOST_FILES)
+    return counted(
+        "A message takes {most} files. The first one was taken.",
+        "A message takes {most} files. The first %n were taken.",
+        room,
+        most=MOST_FILES,
+    )

@@ -8,33 +8,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from backend.bench.duration import in_words
-from backend.bench.report import ALL, Divergence, Ratio, Row
+from backend.bench.report import ALL, Row
 from backend.bench.series import Series, Turn
-from backend.bench.words import margins
-from backend.errors import EngineError, ErrorCode
-from desktop.figures import MISSING
+from backend.errors import EngineError
+from desktop.language import tr
 from desktop.models.report import Report
 from desktop.theme.units import lines
 from desktop.views.benchmark_options import BenchmarkOptions
+from desktop.views.benchmark_words import cells, differences, ending, headings, progress, where
 from desktop.widgets.figure_table import FigureTable
 from desktop.widgets.labels import wrapped
-
-_HEADINGS = {
-    "Prompts": "Their category.",
-    "Way": "How replies were decoded.",
-    "tok/s": "Generation: (tokens - 1) ÷ time from the prompt's end to the last token.",
-    "Generation": "How many times as fast as plain, by milliseconds a token; with the 95 % interval over prompts.",
-    "Whole request": "The same of the whole time, reading the prompt included.",
-    "Accepted": "Draft tokens that the target kept ÷ draft tokens that it checked.",
-    "Tokens/pass": "Tokens ÷ passes of the target after the prompt. Plain decoding makes 1.",
-    "Same text": "Replies with plain's text, token by token.",
-    "Lead": "Where texts differ: the largest lead of a token over its second best at the first difference. Small is a "
-    "near-tie, which passes of different sizes round differently.",
-}
-_WAYS = {"plain": "Plain", "auto": "Automatic"}
-_DIFFERENCES = 5
-"""That are listed; the saved report has all."""
 
 
 class BenchmarkDialog(QDialog):
@@ -48,7 +31,7 @@ class BenchmarkDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Measure this pair")
+        self.setWindowTitle(tr("Measure this pair"))
         self.options = BenchmarkOptions()
         self.heading, self.detail, self.more, self.note = (
             wrapped(name) for name in ("heading", "subtle", "subtle", "subtle")
@@ -56,13 +39,14 @@ class BenchmarkDialog(QDialog):
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress")
-        self.table = FigureTable("Report", _HEADINGS, names=2, whole=True)
+        self.bar.setAccessibleName(tr("Progress"))
+        self.table = FigureTable(tr("Report", note="a noun"), headings(), names=2, whole=True)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.options)
         self._pages.addWidget(self._found())
-        self.start, self.stop, self.anew = QPushButton("Measure"), QPushButton("Stop"), QPushButton("Measure again…")
-        self.copy, self.save, self.close_ = QPushButton("Copy as text"), QPushButton("Save…"), QPushButton("Close")
+        self.start, self.stop = QPushButton(tr("Measure")), QPushButton(tr("Stop"))
+        self.anew, self.close_ = QPushButton(tr("Measure again…")), QPushButton(tr("Close"))
+        self.copy, self.save = QPushButton(tr("Copy as text")), QPushButton(tr("Save…"))
         self._running = False
         self._build()
         self.ask()
@@ -76,17 +60,20 @@ class BenchmarkDialog(QDialog):
     def ask(self) -> None:
         """What is to be measured?"""
         self._pages.setCurrentIndex(0)
-        self._say("How much faster is this pair here?", "All ways in turn, with the same prompts, on this machine.")
+        detail = tr("All ways in turn, with the same prompts, on this machine.")
+        self._say(tr("How much faster is this pair here?"), detail)
         self._buttons(self.start, self.close_)
 
     def show_waiting(self) -> None:
         """Something else decodes."""
-        self._show_run("Waiting for the engine", "A reply, a comparison or a model is on its way; this comes after it.")
+        detail = tr("A reply, a comparison or a model is on its way; this comes after it.")
+        self._show_run(tr("Waiting for the engine"), detail)
         self.bar.setValue(0)
 
     def show_warming(self) -> None:
         """A few tokens each way, which do not count."""
-        self._show_run("Warming up", "Each way writes a few tokens that do not count. Messages wait until the end.")
+        detail = tr("Each way writes a few tokens that do not count. Messages wait until the end.")
+        self._show_run(tr("Warming up"), detail)
         self.bar.setValue(0)
 
     def show_progress(self, series: Series, done: int, turn: Turn, left: float | None, report: Report | None) -> None:
@@ -100,23 +87,19 @@ class BenchmarkDialog(QDialog):
             report: of those so far.
         """
         of = len(series.turns())
-        at = series.prompts.index(turn.prompt) + 1
-        repeat = f", repeat {turn.repeat + 1} of {series.repeats}" if series.repeats > 1 else ""
-        rest = f", about {in_words(left)} left" if left is not None else ""
-        where = f"Prompt {at} of {len(series.prompts)} ({turn.prompt.id}), {way(turn.mode).lower()}{repeat}."
-        self._show_run(f"Reply {done + 1:,} of {of:,}{rest}", f"{where} Messages wait until the end.")
+        self._show_run(progress(done + 1, of, left), where(series, turn))
         self.bar.setValue(round(1000 * done / of))
         self._show_rows(report.rows if report is not None else ())
 
     def show_end(self, report: Report | None, of: int, error: EngineError | None) -> None:
         """It is over, before its end where there is an error."""
         done = len(report.runs) if report is not None else 0
-        ended = _ended(error, done, of)
+        ended = ending(error, done, of)
         verdict = report.verdict if report is not None else ""
         self._pages.setCurrentIndex(1)
         self.bar.hide()
-        self._say(verdict or (ended if error else f"{done:,} replies measured."), report.noise if report else "")
-        parts = [ended if error is not None and verdict else "", _differences(report.differences) if report else ""]
+        self._say(verdict or ended, report.noise if report else "")
+        parts = [ended if error is not None and verdict else "", differences(report.differences) if report else ""]
         self.more.setText("\n\n".join(filter(None, parts)))
         self.more.setVisible(bool(self.more.text()))
         self.note.setVisible(report is not None)
@@ -217,57 +200,3 @@ class BenchmarkDialog(QDialog):
         first.setDefault(True)
         first.setFocus()
         self._show_start()
-
-
-def way(mode: str) -> str:
-    """A mode in words."""
-    name, _, again = mode.partition("#")
-    kind, _, length = name.partition(":")
-    said = _WAYS.get(kind) or f"{length} drafted"
-    return f"{said} again" if again else said
-
-
-def cells(row: Row) -> tuple[str, ...]:
-    """A row of the report as texts."""
-    return (
-        "All" if row.category == ALL else row.category,
-        way(row.mode),
-        _shown(row.tokens_per_second, "{:.1f}"),
-        _ratio(row.generation),
-        _ratio(row.request),
-        _shown(row.acceptance, "{:.0%}").replace("%", " %"),
-        _shown(row.tokens_per_pass, "{:.2f}"),
-        f"{row.equal}/{row.compared}" if row.compared else MISSING,
-        _shown(row.worst_margin, "{:.3g}"),
-    )
-
-
-def _ratio(ratio: Ratio | None) -> str:
-    if ratio is None:
-        return MISSING
-    interval = f" ({ratio.low:.2f} to {ratio.high:.2f})" if ratio.prompts > 1 else ""
-    return f"{ratio.value:.2f}×{interval}"
-
-
-def _shown(value: float | None, form: str) -> str:
-    return MISSING if value is None else form.format(value)
-
-
-def _ended(error: EngineError | None, done: int, of: int) -> str:
-    if error is None:
-        return ""
-    after = f" after {done:,} of {of:,} replies" if done else " before the first reply was measured"
-    if error.code is ErrorCode.CANCELLED:
-        return f"Stopped{after}."
-    return f"It ended{after}. {error.message[:1].upper()}{error.message[1:]}"
-
-
-def _differences(found: Sequence[Divergence]) -> str:
-    if not found:
-        return ""
-    more = f"\n… and {len(found) - _DIFFERENCES:,} more in the saved report." if len(found) > _DIFFERENCES else ""
-    listed = "\n".join(
-        f"{way(d.mode)}, {d.prompt_id}, repeat {d.repeat + 1}, token {d.index + 1}: {margins(d)}"
-        for d in found[:_DIFFERENCES]
-    )
-    return f"Where texts leave plain's, and the lead of either token over its second best there:\n{listed}{more}"

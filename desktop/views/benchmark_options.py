@@ -21,16 +21,21 @@ from backend.bench.series import Series
 from backend.bench.workloads import WORKLOADS, Prompt
 from backend.errors import EngineError
 from backend.protocol import State
+from desktop.language import counted, marked, tr
 from desktop.widgets.labels import wrapped
 from desktop.widgets.picker import ChoiceBox
 
 BUILT_IN, CHAT, FILE = "three", "this chat", "file"
-_SOURCES = (("Three built-in ones: refactor, explain, tell a story", BUILT_IN), ("A file", FILE))
-_NO_MODEL = "No model is loaded; choose one first."
-_NO_QUESTION = "This chat has no question yet; choose other prompts."
-NO_FILE = 'Choose a JSON Lines file: one {"id": …, "category": …, "prompt": …} a line.'
-READING = "Reading the file…"
-_MEANWHILE = "Messages that you send meanwhile are answered afterwards; let the machine do nothing else."
+_SOURCES = (
+    (marked("Three built-in ones: refactor, explain, tell a story"), BUILT_IN),
+    (marked("My questions in this chat"), CHAT),
+    (marked("A file"), FILE),
+)
+_NO_MODEL = marked("No model is loaded; choose one first.")
+_NO_QUESTION = marked("This chat has no question yet; choose other prompts.")
+NO_FILE = marked('Choose a JSON Lines file: one {"id": …, "category": …, "prompt": …} a line.')
+READING = marked("Reading the file…")
+_MEANWHILE = marked("Messages that you send meanwhile are answered afterwards; let the machine do nothing else.")
 
 
 class BenchmarkOptions(QWidget):
@@ -45,23 +50,23 @@ class BenchmarkOptions(QWidget):
         super().__init__(parent)
         self._state = State()
         self._questions: tuple[Prompt, ...] = ()
-        self._file: tuple[Prompt, ...] | str = NO_FILE
+        self._file: tuple[Prompt, ...] | str = tr(NO_FILE)
         """Its prompts, or why there are none."""
         self._file_name = ""
         self.source = ChoiceBox()
-        for text, value in (_SOURCES[0], ("My questions in this chat", CHAT), _SOURCES[1]):
-            self.source.addItem(text, value)
+        for text, value in _SOURCES:
+            self.source.addItem(tr(text), value)
         self.path = QLineEdit()
         self.path.setObjectName("field")
-        self.path.setAccessibleName("Prompt file")
+        self.path.setAccessibleName(tr("Prompt file"))
         self.path.setPlaceholderText("prompts.jsonl")
-        self.pick = QPushButton("Browse…")
-        self.automatic = QCheckBox("Automatic: any source, the length chosen round by round")
-        self.fixed = QCheckBox("Always so many drafted:")
-        self.length = _count(4, 1, 16, "Draft tokens a round")
-        self.again = QCheckBox("Plain once more, which states the noise")
-        self.tokens = _count(128, 2, 8192, "Tokens a reply, at most")
-        self.repeats = _count(1, 1, 50, "Repeats")
+        self.pick = QPushButton(tr("Browse…"))
+        self.automatic = QCheckBox(tr("Automatic: any source, the length chosen round by round"))
+        self.fixed = QCheckBox(tr("Always so many drafted:"))
+        self.length = _count(4, 1, 16, tr("Draft tokens a round"))
+        self.again = QCheckBox(tr("Plain once more, which states the noise"))
+        self.tokens = _count(128, 2, 8192, tr("Tokens a reply, at most"))
+        self.repeats = _count(1, 1, 50, tr("Repeats"))
         self.says = wrapped("subtle")
         self._build()
         self._connect()
@@ -84,7 +89,7 @@ class BenchmarkOptions(QWidget):
     def set_questions(self, questions: Sequence[str]) -> None:
         """What was asked in the chat on screen."""
         self._questions = tuple(Prompt(f"question {n}", CHAT, text) for n, text in enumerate(questions, 1))
-        self.source.setItemText(1, f"My questions in this chat ({len(questions)})")
+        self.source.setItemText(1, tr("My questions in this chat ({questions})", questions=len(questions)))
         self.refresh()
 
     def set_file(self, name: str, found: Sequence[Prompt] | EngineError) -> None:
@@ -100,9 +105,9 @@ class BenchmarkOptions(QWidget):
         self._form.setRowVisible(self._file_row, of_file)
         series, prompts = self.series, self._prompts()
         if series is not None:
-            self.says.setText(f"{forecast(series, self._state)} {_MEANWHILE}")
+            self.says.setText(f"{forecast(series, self._state)} {tr(_MEANWHILE)}")
         else:
-            self.says.setText(prompts if isinstance(prompts, str) else _NO_MODEL)
+            self.says.setText(prompts if isinstance(prompts, str) else tr(_NO_MODEL))
         self.changed.emit()
 
     def _prompts(self) -> tuple[Prompt, ...] | str:
@@ -111,7 +116,7 @@ class BenchmarkOptions(QWidget):
             case "file":
                 return self._file
             case "this chat":
-                return self._questions or _NO_QUESTION
+                return self._questions or tr(_NO_QUESTION)
             case _:
                 return WORKLOADS[BUILT_IN]
 
@@ -125,12 +130,12 @@ class BenchmarkOptions(QWidget):
 
     def _read(self) -> None:
         if name := self.path.text().strip():
-            self._file = READING
+            self._file = tr(READING)
             self.refresh()
             self.file_named.emit(name)
 
     def _build(self) -> None:
-        always = QCheckBox("Plain: the target alone, what the others are compared with")
+        always = QCheckBox(tr("Plain: the target alone, what the others are compared with"))
         always.setChecked(True)
         always.setEnabled(False)
         for box in (self.automatic, self.again):
@@ -153,12 +158,12 @@ class BenchmarkOptions(QWidget):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
         form.setVerticalSpacing(10)
-        self.source.setAccessibleName("Prompts")
-        form.addRow("Prompts", self.source)
+        self.source.setAccessibleName(tr("Prompts"))
+        form.addRow(tr("Prompts"), self.source)
         form.addRow("", self._file_row)
-        form.addRow("Ways", ways)
-        form.addRow("Tokens a reply", self.tokens)
-        form.addRow("Repeats", self.repeats)
+        form.addRow(tr("Ways"), ways)
+        form.addRow(tr("Tokens a reply"), self.tokens)
+        form.addRow(tr("Repeats"), self.repeats)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
@@ -178,12 +183,22 @@ class BenchmarkOptions(QWidget):
 
 def forecast(series: Series, state: State) -> str:
     """How much it is, and about how long it will take."""
-    turns, prompts = len(series.turns()), len(series.prompts)
-    what = f"{prompts:,} {'prompt' if prompts == 1 else 'prompts'}, {turns:,} {'reply' if turns == 1 else 'replies'}"
+    turns, asked = len(series.turns()), len(series.prompts)
+    prompts = counted("{prompts} prompt", "{prompts} prompts", asked, prompts=f"{asked:,}")
+    replies = counted("{replies} reply", "{replies} replies", turns, replies=f"{turns:,}")
     left = Pace(series, state.cost, has_draft=state.draft is not None).left()
     if left is None:
-        return f"{what}. How long they take is known once the first is measured."
-    return f"{what}: about {in_words(left)} by what passes cost here, less where replies end early."
+        return tr(
+            "{prompts}, {replies}. How long they take is known once the first is measured.",
+            prompts=prompts,
+            replies=replies,
+        )
+    return tr(
+        "{prompts}, {replies}: about {time} by what passes cost here, less where replies end early.",
+        prompts=prompts,
+        replies=replies,
+        time=in_words(left),
+    )
 
 
 def _count(value: int, low: int, high: int, name: str) -> QSpinBox:
@@ -195,5 +210,5 @@ def _count(value: int, low: int, high: int, name: str) -> QSpinBox:
     box.setValue(value)
     box.setGroupSeparatorShown(True)
     box.setAccessibleName(name)
-    box.setToolTip(f"From {low} to {high:,}.")
+    box.setToolTip(tr("From {low} to {high}.", low=low, high=f"{high:,}"))
     return box

@@ -16,6 +16,7 @@ from backend.documents import asked
 from backend.errors import EngineError, ErrorCode
 from backend.outputs import checked, write_whole
 from desktop.bridge import EngineBridge
+from desktop.language import marked, tr
 from desktop.models.benchmark import Benchmark
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
@@ -26,8 +27,7 @@ from desktop.views.comparing import Comparing
 
 log = logging.getLogger(__name__)
 _TICK_MS = 500
-_PAGE, _FIGURES = "A page with plots (*.html)", "All figures (*.json)"
-_PROMPTS = "JSON Lines (*.jsonl *.ndjson *.json);;All files (*)"
+_PAGE, _FIGURES = marked("A page with plots ({files})"), marked("All figures ({files})")
 
 
 class Benchmarking(QObject):
@@ -87,21 +87,23 @@ class Benchmarking(QObject):
 
     def save(self) -> None:
         """Ask for the place."""
+        page, figures = tr(_PAGE, files="*.html"), tr(_FIGURES, files="*.json")
         name, kind = QFileDialog.getSaveFileName(
-            self.dialog, "Save the report", "tandem-benchmark.html", f"{_PAGE};;{_FIGURES}"
+            self.dialog, tr("Save the report"), "tandem-benchmark.html", f"{page};;{figures}"
         )
         if name:
             path = Path(name)
             if path.suffix.lower() not in (".html", ".htm", ".json"):
-                path = path.with_name(f"{path.name}{'.json' if kind == _FIGURES else '.html'}")
+                path = path.with_name(f"{path.name}{'.json' if kind == figures else '.html'}")
             self.save_to(path, figures=path.suffix.lower() == ".json")
 
     def save_to(self, path: Path, *, figures: bool) -> None:
         """Write the file, whole or not at all: all figures, or the page."""
         report = self.benchmark.report
         if report is not None and self.dialog is not None:
-            self.dialog.say("Saving…")
-            self._beside(lambda: _write(path, report, figures), lambda _: self._say(f"Saved to {path}."), self._failed)
+            self.dialog.say(tr("Saving…"))
+            said = tr("Saved to {path}.", path=path)
+            self._beside(lambda: _write(path, report, figures), lambda _: self._say(said), self._failed)
 
     def read(self, name: str) -> None:
         """The prompts of a file."""
@@ -125,7 +127,8 @@ class Benchmarking(QObject):
         return dialog
 
     def _browse(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self.dialog, "Prompts", "", _PROMPTS)
+        kinds = f"{tr('JSON Lines ({files})', files='*.jsonl *.ndjson *.json')};;{tr('All files (*)')}"
+        name, _ = QFileDialog.getOpenFileName(self.dialog, tr("Prompts"), "", kinds)
         if name and self.dialog is not None:
             self.dialog.options.path.setText(name)
             self.dialog.options.path.editingFinished.emit()
@@ -166,7 +169,7 @@ class Benchmarking(QObject):
 
     def _copied(self, text: str) -> None:
         QApplication.clipboard().setText(text)
-        self._say("Copied.")
+        self._say(tr("Copied."))
 
     def _failed(self, error: EngineError) -> None:
         self._say(error.message)
@@ -184,7 +187,8 @@ class Benchmarking(QObject):
                 self._done.emit(lambda: bad(fault))
             except Exception as error:  # a thread's top: nothing may end without a word
                 log.exception("the benchmark's file work failed")
-                bug = EngineError(ErrorCode.BUG, f"Tandem hit a fault of its own: {error!r}. The log has the details.")
+                said = tr("Tandem hit a fault of its own: {fault}. The log has the details.", fault=repr(error))
+                bug = EngineError(ErrorCode.BUG, said)
                 self._done.emit(lambda: bad(bug))
             else:
                 self._done.emit(lambda: good(made))
@@ -194,7 +198,8 @@ class Benchmarking(QObject):
 
 def _prompts(path: Path) -> list[Prompt]:
     if path.exists() and not (path.is_file() or path.is_dir()):  # reading a pipe may never end
-        raise EngineError(ErrorCode.BAD_REQUEST, f"{path} is a device or a pipe; choose a file.")
+        said = tr("{path} is a device or a pipe; choose a file.", path=path)
+        raise EngineError(ErrorCode.BAD_REQUEST, said)
     return load_prompts(path)
 
 

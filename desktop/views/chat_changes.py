@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from desktop.language import tr
 from desktop.models.attempt import attempt
 from desktop.store import Chat
 
@@ -60,7 +61,7 @@ class ChatChanges(QObject):
         if conversation.chat is not None and conversation.chat.id == chat.id:
             window.new_chat()
         conversation.chat_changed.emit(chat.id)
-        window.toast.say(f"“{chat.title}” was deleted.", self.undo)
+        window.toast.say(tr("“{title}” was deleted.", title=chat.title), self.undo)
 
     def _restore(self, chat: Chat) -> None:
         self._window.store.undelete_chat(chat.id).result()

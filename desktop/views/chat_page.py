@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontInf
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from backend.protocol import PromptProgress
+from desktop.language import counted
 from desktop.maths.typesetter import Typesetter
 from desktop.models.conversation import Conversation
 from desktop.store import Message
@@ -114,7 +115,14 @@ class ChatPage(QWidget):
         self.messages.append(message)
 
     def _reading(self, progress: PromptProgress) -> None:
-        self.messages.set_waiting(f"Reading the prompt, {progress.done:,} of {progress.total:,} tokens")
+        said = counted(
+            "Reading the prompt, {done} of {total} token",
+            "Reading the prompt, {done} of {total} tokens",
+            progress.total,
+            done=f"{progress.done:,}",
+            total=f"{progress.total:,}",
+        )
+        self.messages.set_waiting(said)
 
     def _align(self, _low: int, high: int) -> None:
         """Keep the composer below the column, which the scroll bar moves aside."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from backend.protocol import State
+from desktop.language import marked, tr
 from desktop.models.limits import shown_number
 from desktop.models.named import Named
 from desktop.models.sampling import SamplingOf, preset_for, presets_of
@@ -17,8 +18,12 @@ from desktop.widgets.form import Form
 from desktop.widgets.picker import ChoiceBox, choice
 from desktop.widgets.prompt_edit import PromptEdit
 
-_THINKING = (("As the model prefers", None), ("On", True), ("Off", False))
-_OWN = (
+_THINKING = (
+    (marked("As the model prefers"), None),
+    (marked("On"), True),
+    (marked("Off"), False),
+)
+_OWN = marked(
     "These count from the next message. What is left empty follows the preset, also when that is changed later; what "
     "you enter is this chat's own."
 )
@@ -45,32 +50,33 @@ class ChatSettingsDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Chat settings")
+        self.setWindowTitle(tr("Chat settings"))
         self._chat, self._sampling = chat, sampling
         self.form = form = Form()
-        self.system = PromptEdit("System prompt", prompts)
+        self.system = PromptEdit(tr("System prompt"), prompts)
         self.system.set_text(chat.system_prompt)
-        form.row("System prompt", self.system, "What the model should always keep in mind in this chat.")
+        form.row(tr("System prompt"), self.system, tr("What the model should always keep in mind in this chat."))
         if state.target is not None and state.target.template_note:
             form.note(state.target.template_note)
         self.preset = choice(_preset_items(now, sampling, chat.preset), chat.preset)
         if self.preset.currentIndex() < 0:  # it was deleted
             self.preset.setCurrentIndex(0)
-        form.row("Preset", self.preset)
-        form.note(_OWN)
+        form.row(tr("Preset"), self.preset)
+        form.note(tr(_OWN))
         self.fields = {number.field: NumberField(number) for number in SAMPLING}
         for number in SAMPLING:
-            form.row(number.label, self.fields[number.field])
+            form.row(tr(number.label), self.fields[number.field])
         self.seed, self.longest = NumberField(SEED), NumberField(LONGEST)
-        self.seed.set_value(chat.sampling.seed, None, empty="A fresh one", tail="Default: a fresh one for every reply.")
-        says = "Default: no limit but the context's."
-        self.longest.set_value(chat.max_tokens, None, empty="No limit", tail=says)
-        form.row(SEED.label, self.seed)
-        form.row("Longest reply (tokens)", self.longest)
+        says = tr("Default: a fresh one for every reply.")
+        self.seed.set_value(chat.sampling.seed, None, empty=tr("A fresh one"), tail=says)
+        says = tr("Default: no limit but the context's.")
+        self.longest.set_value(chat.max_tokens, None, empty=tr("No limit"), tail=says)
+        form.row(tr(SEED.label), self.seed)
+        form.row(tr("Longest reply (tokens)"), self.longest)
         self.thinking: ChoiceBox | None = None
         if state.target is not None and "enable_thinking" in state.target.template_variables:
-            self.thinking = choice(_THINKING, chat.thinking)
-            form.row("Thinking", self.thinking, "Whether the model thinks before it answers.")
+            self.thinking = choice([(tr(text), value) for text, value in _THINKING], chat.thinking)
+            form.row(tr("Thinking"), self.thinking, tr("Whether the model thinks before it answers."))
             self.thinking.activated.connect(lambda _: self._show_preset())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self.accept)
@@ -117,7 +123,8 @@ class ChatSettingsDialog(QDialog):
         preset = self._sampling.preset(self.preset.currentData(), self._thinking)
         for name, field in self.fields.items():
             there = getattr(preset, name)
-            field.set_value(getattr(own, name), there, tail=f"The preset has {shown_number(there)}.")
+            says = tr("The preset has {value}.", value=shown_number(there))
+            field.set_value(getattr(own, name), there, tail=says)
 
     def _show_problem(self) -> None:
         fields = (*self.fields.values(), self.seed, self.longest)
@@ -128,9 +135,9 @@ def _preset_items(now: Settings, sampling: SamplingOf, chosen: str | None) -> li
     """The model's first, and what its publisher recommends where that is known, or chosen all the same."""
     names = {number: preset.name for number, preset in presets_of(now).items()}
     known = sampling.recommended() is not None
-    recommended = "The publisher's values" if known else names[USUAL]
+    recommended = tr("The publisher's values") if known else names[USUAL]
     usual = preset_for(now, sampling.model)
-    first = (f"As the model: {recommended if usual == RECOMMENDED else names[usual]}", None)
+    first = (tr("As the model: {preset}", preset=recommended if usual == RECOMMENDED else names[usual]), None)
     if known or chosen == RECOMMENDED:
-        names[RECOMMENDED] = "The publisher's values" if known else "The publisher's values (not known)"
+        names[RECOMMENDED] = tr("The publisher's values") if known else tr("The publisher's values (not known)")
     return [first, *((name, number) for number, name in names.items())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.language import tr
 from desktop.settings import SendWith
 from desktop.shortcuts import GROUPS, SHORTCUTS, all_keys, fixed
 from desktop.theme.units import lines
@@ -35,14 +37,14 @@ class CheatSheet(QDialog):
     def __init__(self, send_with: SendWith, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Keyboard shortcuts")
+        self.setWindowTitle(tr("Keyboard shortcuts"))
         self.search = QLineEdit()
         self.search.setObjectName("field")
-        self.search.setPlaceholderText("Find a shortcut")
-        self.search.setAccessibleName("Find a shortcut")
+        self.search.setPlaceholderText(tr("Find a shortcut"))
+        self.search.setAccessibleName(tr("Find a shortcut"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
-        self._none = QLabel("No shortcut is called that.")
+        self._none = QLabel(tr("No shortcut is called that."))
         self._none.setObjectName("subtle")
         self._none.hide()
         inside = Column()
@@ -59,9 +61,9 @@ class CheatSheet(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(inside)
-        scroll.setAccessibleName("Keyboard shortcuts")
+        scroll.setAccessibleName(tr("Keyboard shortcuts"))
         scroll.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the arrow keys scroll it
-        close = QPushButton("Close")
+        close = QPushButton(tr("Close"))
         close.setAutoDefault(False)
         close.clicked.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -76,18 +78,19 @@ class CheatSheet(QDialog):
         return [row.text for row in self._rows if row.keys and self._form.isRowVisible(row.at)]
 
     def _add(self, group: str, send_with: SendWith) -> None:
-        heading = QLabel(group)
+        shown = tr(group)
+        heading = QLabel(shown)
         heading.setObjectName("heading")
         heading.setMinimumHeight(lines(self, 1.7))
         heading.setAlignment(Qt.AlignmentFlag.AlignBottom)
-        self._rows.append(_Row(self._form.rowCount(), group, group))
+        self._rows.append(_Row(self._form.rowCount(), shown, shown))
         self._form.addRow(heading)
-        rows = [(s.text, " or ".join(map(_native, all_keys(s)))) for s in SHORTCUTS if s.group == group]
+        rows = [(s.text, _any_of(all_keys(s))) for s in SHORTCUTS if s.group == group]
         for text, keys in [*rows, *((text, key) for key, text, of in fixed(send_with) if of == group)]:
             key = QLabel(keys)
             key.setObjectName("key")
             key.setAccessibleName(f"{text}: {keys}")
-            self._rows.append(_Row(self._form.rowCount(), group, text, keys))
+            self._rows.append(_Row(self._form.rowCount(), shown, text, keys))
             label = QLabel(text)
             label.setWordWrap(True)
             self._form.addRow(label, _right(key))
@@ -124,5 +127,6 @@ def _right(widget: QWidget) -> QWidget:
     return whole
 
 
-def _native(key: QKeySequence) -> str:
-    return key.toString(QKeySequence.SequenceFormat.NativeText)
+def _any_of(keys: list[QKeySequence]) -> str:
+    shown = (key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys)
+    return reduce(lambda one, other: tr("{one} or {other}", one=one, other=other), shown)

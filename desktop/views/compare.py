@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress, Timings
 from desktop.figures import count, figures
+from desktop.language import counted, marked, tr
 from desktop.maths.typesetter import Typesetter
 from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
@@ -27,7 +28,7 @@ from desktop.words import notice
 
 _NOISE = 0.02
 """Two plain runs differ by about this much on a quiet machine, so less is no difference."""
-_TITLES = {"plain": "Plain", "speculation": "With speculation"}
+_TITLES = {"plain": marked("Plain"), "speculation": marked("With speculation")}
 
 
 class CompareView(QWidget):
@@ -38,7 +39,7 @@ class CompareView(QWidget):
     def __init__(self, maths: Typesetter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        back = IconButton("left", "Back to the chat", text=True, shortcut="Esc")
+        back = IconButton("left", tr("Back to the chat"), text=True, shortcut="Esc")
         back.clicked.connect(self.closed)
         self._note = ""
         self._verdict = QLabel()
@@ -49,7 +50,7 @@ class CompareView(QWidget):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.panes = {side: Pane(title, maths) for side, title in _TITLES.items()}
+        self.panes = {side: Pane(tr(title), maths) for side, title in _TITLES.items()}
         self._split = QSplitter()
         self._split.setChildrenCollapsible(False)
         for pane in self.panes.values():
@@ -76,14 +77,16 @@ class CompareView(QWidget):
             note: what a person should know about it, said as long as it is shown.
         """
         self._note = note
-        self._say("Comparing…", "The same prompt under the same seed, with and without speculation, on this machine.")
+        detail = tr("The same prompt under the same seed, with and without speculation, on this machine.")
+        self._say(tr("Comparing…"), detail)
         for pane in self.panes.values():
             pane.begin(expected)
 
     def on_prompt(self, side: str, progress: PromptProgress) -> None:
         """A side reads the prompt."""
         if side in self.panes:
-            self.panes[side].set_state(f"Reading prompt {count(progress.done)}/{count(progress.total)}")
+            done, total = count(progress.done), count(progress.total)
+            self.panes[side].set_state(tr("Reading prompt {done}/{total}", done=done, total=total))
 
     def on_delta(self, side: str, delta: Delta) -> None:
         """A side wrote something."""
@@ -102,7 +105,7 @@ class CompareView(QWidget):
         made = notice(error)
         self._say(made.title, made.detail)
         for pane in self.panes.values():
-            pane.end("Not finished")
+            pane.end(tr("Not finished"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -131,7 +134,7 @@ class Pane(QFrame):
         self._figures.setObjectName("subtle")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName(f"{title}: progress")
+        self._bar.setAccessibleName(tr("{side}: progress", side=title))
         self._blocks = BlockView(maths=maths)
         self._expected: int | None = None
         self._text = ""
@@ -147,7 +150,7 @@ class Pane(QFrame):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(inside)
-        scroll.setAccessibleName(f"{title}: text")
+        scroll.setAccessibleName(tr("{side}: text", side=title))
         head = QHBoxLayout()
         head.addWidget(heading)
         head.addStretch(1)
@@ -169,7 +172,7 @@ class Pane(QFrame):
         self._bar.setRange(0, expected or 0)
         self._bar.setValue(0)
         self._bar.show()
-        self.set_state("Waiting")
+        self.set_state(tr("Waiting"))
 
     def set_state(self, text: str) -> None:
         self._figures.setText(text)
@@ -193,8 +196,9 @@ class Pane(QFrame):
 
     def _show(self, timings: Timings) -> None:
         shown = figures(timings)
-        parts = [shown.rate] + ([shown.accepted] if timings.draft_n else []) + [f"{timings.predicted_n:,} tokens"]
-        self.set_state(" · ".join(parts))
+        made = timings.predicted_n
+        tokens = counted("{tokens} token", "{tokens} tokens", made, tokens=f"{made:,}")
+        self.set_state(" · ".join([shown.rate, *([shown.accepted] if timings.draft_n else []), tokens]))
 
 
 def measured(result: Comparison) -> bool:
@@ -206,27 +210,35 @@ def verdict(result: Comparison) -> str:
     """``1.84× faster, texts identical``."""
     ratio = result.generation_ratio
     if not measured(result):
-        speed = "Too short to measure a speed"
+        speed = tr("Too short to measure a speed")
     elif ratio >= 1 + _NOISE:
-        speed = f"{ratio:.2f}× faster with speculation"
+        speed = tr("{ratio}× faster with speculation", ratio=f"{ratio:.2f}")
     elif 0 < ratio <= 1 - _NOISE:
-        speed = f"{1 / ratio:.2f}× slower with speculation"
+        speed = tr("{ratio}× slower with speculation", ratio=f"{1 / ratio:.2f}")
+    elif ratio > 0:
+        speed = tr("About equally fast ({ratio}×)", ratio=f"{ratio:.2f}")
     else:
-        speed = f"About equally fast ({ratio:.2f}×)" if ratio > 0 else "No speed measured"
-    same = "texts identical" if result.identical else "texts differ"
-    return f"{speed}, {same}"
+        speed = tr("No speed measured")
+    return tr("{speed}, texts identical", speed=speed) if result.identical else tr("{speed}, texts differ", speed=speed)
 
 
 def explanation(result: Comparison) -> str:
     """The whole request's ratio, and the first difference with both tokens, their margins and why."""
-    ratio = f"Whole request, prompt included: {result.request_ratio:.2f}×. " if measured(result) else ""
-    parts = [f"{ratio}Seed {result.seed}."]
+    parts = []
+    if measured(result):
+        parts.append(tr("Whole request, prompt included: {ratio}×.", ratio=f"{result.request_ratio:.2f}"))
+    parts.append(tr("Seed {seed}.", seed=result.seed))
     if (found := result.difference) is not None:
-        margins = f"{found.margin_plain:.3g} plain, {found.margin_other:.3g} with speculation"
-        parts.append(
-            f"First difference at token {found.index + 1}: “{found.plain_text}” plain, “{found.other_text}” with "
-            f"speculation (lead over the runner-up: {margins}). {found.explanation}"
+        first = tr(
+            "First difference at token {token}: “{plain}” plain, “{other}” with speculation (lead over the runner-up: "
+            "{plain_lead} plain, {other_lead} with speculation).",
+            token=found.index + 1,
+            plain=found.plain_text,
+            other=found.other_text,
+            plain_lead=f"{found.margin_plain:.3g}",
+            other_lead=f"{found.margin_other:.3g}",
         )
+        parts += [first, found.explanation]
     if not result.interleaved:
-        parts.append("The two ran one after the other, not interleaved: other load on the machine may count.")
+        parts.append(tr("The two ran one after the other, not interleaved: other load on the machine may count."))
     return " ".join(parts)

@@ -8,6 +8,7 @@ from backend import wire
 from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress
 from desktop.bridge import EngineBridge
+from desktop.language import tr
 from desktop.maths.typesetter import Typesetter
 from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
@@ -62,7 +63,11 @@ class Comparing(QObject):
         target = self._conversation.target
         if target is None or reply.target in (None, target.id):
             return ""
-        return f"The reply was written by {reply.target}, this runs on {target.id}: the reply keeps its figures."
+        return tr(
+            "The reply was written by {writer}, this runs on {other}: the reply keeps its figures.",
+            writer=reply.target,
+            other=target.id,
+        )
 
     def _on_delta(self, job: str, side: str, delta: Delta) -> None:
         if job and job == self._job:

@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.language import tr
 from desktop.models.choices import label
 from desktop.models.engine import Engine
 from desktop.models.fetching import Fetch, Use
@@ -116,7 +117,7 @@ class Downloads(QObject):
             self._bar.show_notice(notice(fetch.error, retry=partial(self._fetching.resume, fetch.id)))
 
     def _on_said(self, text: str) -> None:
-        self._bar.show_notice(Notice("Download", text, mild=True))
+        self._bar.show_notice(Notice(tr("Download", note="a noun"), text, mild=True))
         self._said = self._bar.text
 
     def _ended(self) -> None:

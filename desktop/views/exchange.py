@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
+from desktop.language import counted, marked, tr
 from desktop.store import Chat, Message, Store, StoreError
 from desktop.store.exchange import read, to_json, to_markdown
 from desktop.words import Notice
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_READABLE = "Markdown, to be read (*.md)"
-_OWN = "Tandem's chats, with everything (*.json)"
+_READABLE = marked("Markdown, to be read ({files})")
+_OWN = marked("Tandem's chats, with everything ({files})")
 
 
 class Exchange(QObject):
@@ -44,34 +45,38 @@ class Exchange(QObject):
     def export(self, chat: Chat) -> None:
         """One chat, as Markdown or with everything."""
         proposed = f"{_file_name(chat.title)}.md"
-        name, kind = QFileDialog.getSaveFileName(self._window, "Export chat", proposed, f"{_READABLE};;{_OWN}")
+        own = _own()
+        kinds = f"{tr(_READABLE, files='*.md')};;{own}"
+        name, kind = QFileDialog.getSaveFileName(self._window, tr("Export chat"), proposed, kinds)
         if name:
             path = Path(name)
             if path.suffix.lower() not in (".md", ".json"):
-                path = path.with_name(f"{path.name}{'.json' if kind == _OWN else '.md'}")
+                path = path.with_name(f"{path.name}{'.json' if kind == own else '.md'}")
             self.export_to(path, [chat], readable=path.suffix.lower() == ".md")
 
     def export_all(self) -> None:
         """All chats, with everything."""
-        name, _ = QFileDialog.getSaveFileName(self._window, "Export all chats", "tandem-chats.json", _OWN)
+        name, _ = QFileDialog.getSaveFileName(self._window, tr("Export all chats"), "tandem-chats.json", _own())
         if name:
             self.export_to(Path(name), None)
 
     def import_(self) -> None:
         """Chats from a file of ours."""
-        name, _ = QFileDialog.getOpenFileName(self._window, "Import chats", "", f"{_OWN};;All files (*)")
+        kinds = f"{_own()};;{tr('All files (*)')}"
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), "", kinds)
         if name:
             self.import_from(Path(name))
 
     def export_to(self, path: Path, chats: list[Chat] | None, *, readable: bool = False) -> None:
         """Write the file, whole or not at all: chats (None = all) with everything, or the first one to be read."""
         store, author = self._window.store, self._author if readable else None
-        self._beside(lambda: _write(store, path, chats, author), f"Exported to {path}.", "The export failed")
+        said = tr("Exported to {path}.", path=path)
+        self._beside(lambda: _write(store, path, chats, author), said, marked("The export failed"))
 
     def import_from(self, path: Path) -> None:
         """Bring the file's chats in beside those that are here."""
         store = self._window.store
-        self._beside(lambda: _import(store, path), "", "Nothing was imported")
+        self._beside(lambda: _import(store, path), "", marked("Nothing was imported"))
 
     def _beside(self, work: Callable[[], int], good: str, bad: str) -> None:
         def run() -> None:
@@ -79,10 +84,11 @@ class Exchange(QObject):
                 n = work()
             except Exception as error:  # a thread's top: nothing may end without a word
                 log.warning("%s", bad, exc_info=error)
-                notice = Notice(bad, _why(error), ("log",))
+                notice = Notice(tr(bad), _why(error), ("log",))
                 self._done.emit(lambda: self._window.page.notice.show_notice(notice))
             else:
-                self._done.emit(lambda: self._say(good or f"{n} {'chat was' if n == 1 else 'chats were'} imported."))
+                said = good or counted("%n chat was imported.", "%n chats were imported.", n)
+                self._done.emit(lambda: self._say(said))
 
         self._pool.submit(run)
 
@@ -125,7 +131,11 @@ def _why(error: Exception) -> str:
         return error.message
     if isinstance(error, OSError):
         return f"{error.strerror}: {error.filename}."
-    return f"Tandem hit a fault of its own: {error!r}. The log has the details."
+    return tr("Tandem hit a fault of its own: {fault}. The log has the details.", fault=repr(error))
+
+
+def _own() -> str:
+    return tr(_OWN, files="*.json")
 
 
 def _file_name(title: str) -> str:

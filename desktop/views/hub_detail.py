@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from backend.errors import EngineError
 from desktop.figures import gigabytes
+from desktop.language import counted, tr
 from desktop.models.outlook import UNKNOWN, Outlook
 from desktop.views.model_detail import relink, text
 from desktop.widgets.picker import Row
@@ -32,8 +33,8 @@ class HubDetail(QWidget):
         self._title.setOpenExternalLinks(True)
         self._title.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self._note = text("subtle")
-        self.offers = RowList("Quantisations")
-        self.button = QPushButton("Download")
+        self.offers = RowList(tr("Quantisations"))
+        self.button = QPushButton(tr("Download"))
         self.button.setProperty("primary", True)
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self._choose)
@@ -57,14 +58,15 @@ class HubDetail(QWidget):
         self.repo, self._offers = repo, {}
         page = f"https://huggingface.co/{repo}"
         self._title.setText(f'<a href="{escape(page)}">{escape(repo)}</a>')
-        self._say("Asking the hub what it holds…")
+        self._say(tr("Asking the hub what it holds…"))
 
     def show_offers(self, offers: list[Any], outlooks: Mapping[str, Outlook], known: set[str]) -> None:
         """What can be had; ``known`` are ids of models that are in the library already."""
         self._offers = {entry.id: entry for entry in offers}
-        licence = offers[0].licence.name
-        gated = " Its publisher asks to accept the licence first, on its page." if offers[0].gated else ""
-        self._say(f"Licence: {licence}.{gated} Whether a draft fits is seen when it is here.")
+        said = [tr("Licence: {licence}.", licence=offers[0].licence.name)]
+        if offers[0].gated:
+            said.append(tr("Its publisher asks to accept the licence first, on its page."))
+        self._say(" ".join([*said, tr("Whether a draft fits is seen when it is here.")]))
         self.offers.set_rows([_row(entry, outlooks.get(entry.id, UNKNOWN), entry.id in known) for entry in offers])
         self.offers.select_first()
 
@@ -84,9 +86,10 @@ class HubDetail(QWidget):
 
 def _row(entry: Any, outlook: Outlook, known: bool) -> Row:
     variant = entry.variants[0]
-    size = gigabytes(variant.size) if variant.size else "size not known"
-    parts = f"{len(variant.files)} files" if len(variant.files) > 1 else ""
-    fits = {True: "fits this machine", False: outlook.words, None: ""}[outlook.fits]
-    have = "in your list already" if known else ""
+    size = gigabytes(variant.size) if variant.size else tr("size not known")
+    files = len(variant.files)
+    parts = counted("%n file", "%n files", files) if files > 1 else ""
+    fits = {True: tr("fits this machine"), False: outlook.words, None: ""}[outlook.fits]
+    have = tr("in your list already") if known else ""
     name = variant.quant if variant.quant != "GGUF" and variant.quant not in entry.name.upper() else entry.name
     return Row(name, entry.id, " · ".join(part for part in (size, parts, fits, have) if part))

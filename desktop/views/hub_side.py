@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError
 from backend.protocol import State
+from desktop.language import tr
 from desktop.models.hub import HubSearch
 from desktop.models.model_rows import HUB, SEARCH, hub_rows
 from desktop.models.outlook import Outlooks
@@ -51,7 +52,8 @@ class HubSide(QObject):
 
     def ask(self, words: str) -> None:
         """Look for words."""
-        self._asked, self._hits, self._note = words, None, f"Looking for “{words}” on the hub…"
+        self._asked, self._hits = words, None
+        self._note = tr("Looking for “{words}” on the hub…", words=words)
         self.search.search(words)
         self.changed.emit()
 
@@ -79,7 +81,7 @@ class HubSide(QObject):
             self._window.hub.show_error(error)
             return
         if asked == self._asked:
-            self._note = f"Look for “{asked}” again"
+            self._note = tr("Look for “{words}” again", words=asked)
             self.changed.emit()
         self.said.emit(error.message)
 

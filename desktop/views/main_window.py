@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, QUrl
@@ -9,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.bridge import EngineBridge
+from desktop.language import tr
 from desktop.models.choices import label
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
@@ -83,7 +85,7 @@ class MainWindow(QMainWindow):
         self._build()
         self._connect()
         self.changes = ChatChanges(self)
-        self.exchange = Exchange(self, self._author)
+        self.exchange = Exchange(self, partial(self._author, "You", "Assistant"))  # files stay in English
         self.attachments = Attachments(self, bridge)
         self.origins = Origins(self.page.messages, bridge, settings)
         self.benchmarking = Benchmarking(bridge, engine, settings, conversation, comparing, self)
@@ -114,7 +116,7 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.sidebar = Sidebar(self.store)
         self.top = TopBar()
-        self.page = ChatPage(self.conversation, self._author, self.comparing.maths)
+        self.page = ChatPage(self.conversation, partial(self._author, tr("You"), tr("Assistant")), self.comparing.maths)
         self.status = StatusBar()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.page)
@@ -187,13 +189,13 @@ class MainWindow(QMainWindow):
 
     def _title(self) -> None:
         chat = self.conversation.chat
-        self.setWindowTitle(f"{chat.title} – Tandem" if chat else "Tandem")
+        self.setWindowTitle(tr("{chat} – Tandem", chat=chat.title) if chat else "Tandem")
 
-    def _author(self, message: Message) -> str:
+    def _author(self, you: str, assistant: str, message: Message) -> str:
         if message.role == "user":
-            return "You"
+            return you
         model = self.shelf.named(message.target)
-        return label(model) if model is not None else (message.target or "Assistant")
+        return label(model) if model is not None else (message.target or assistant)
 
     # -- commands -------------------------------------------------------------------------------------------------
 
@@ -281,8 +283,8 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.conversation.unsaved.problem and self._leaving is None:
             unsaved = self.conversation.unsaved
-            why = f"{unsaved.problem} Close Tandem again to leave without what is not saved."
-            self._leaving = Notice("A reply is not saved yet", why, ("retry",), retry=unsaved.retry)
+            why = tr("{problem} Close Tandem again to leave without what is not saved.", problem=unsaved.problem)
+            self._leaving = Notice(tr("A reply is not saved yet"), why, ("retry",), retry=unsaved.retry)
             self.page.notice.show_notice(self._leaving)
             event.ignore()
             return

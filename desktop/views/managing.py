@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from desktop.figures import gigabytes
+from desktop.language import tr
 from desktop.models.choices import label
 from desktop.models.fetching import Fetch
 from desktop.models.measured import Measured
@@ -42,7 +43,7 @@ class Managing(QObject):
         self._soon = QTimer(self, singleShot=True, interval=_OFTEN_MS)
         self._soon.timeout.connect(self._show)
         self._shelf.changed.connect(self._models_changed)
-        self._shelf.removed.connect(lambda name, freed: self._say(f"{name} was deleted; {gigabytes(freed)} are free."))
+        self._shelf.removed.connect(self._say_removed)
         self._shelf.failed.connect(lambda error: self._say(error.message))
         self._shelf.drafts.connect(self._on_drafts)
         self._shelf.added.connect(lambda model: self.window.select(model.id) if self.window is not None else None)
@@ -112,7 +113,7 @@ class Managing(QObject):
             used=self._used(),
         )
         rows += folder_rows(self._shelf.gone) + self.hub.rows(words)
-        self.window.show_rows(rows or [Row("No model fits")])
+        self.window.show_rows(rows or [Row(tr("No model fits"))])
         self._show_detail()
 
     def _show_detail(self) -> None:
@@ -178,14 +179,19 @@ class Managing(QObject):
 
     def _draft_row(self, target: str, choice: Any) -> Row:
         if not choice.fits:
-            return Row(label(choice.model), choice.model.id, f"Does not fit: {choice.reason}")
+            return Row(label(choice.model), choice.model.id, tr("Does not fit: {reason}", reason=choice.reason))
         pair = self._pairs.get(choice.model.id, UNKNOWN)
         memory = pair.memory or choice.pair_bytes
         ratio = self._measured.speedup(target, choice.model.id)
+        together = (
+            tr("{memory} together, {reason}", memory=gigabytes(memory), reason=pair.reason)
+            if pair.reason
+            else tr("{memory} together", memory=gigabytes(memory))
+        )
         parts = (
-            "Fits" if choice.model.installed else "Fits, to download",
-            f"{gigabytes(memory)} together{f', {pair.reason}' if pair.reason else ''}" if memory else "",
-            f"{ratio:.2f}× measured here" if ratio else "",
+            tr("Fits") if choice.model.installed else tr("Fits, to download"),
+            together if memory else "",
+            tr("{ratio:.2f}× measured here", ratio=ratio) if ratio else "",
             choice.warning,
         )
         return Row(label(choice.model), choice.model.id, " · ".join(part for part in parts if part))
@@ -218,7 +224,7 @@ class Managing(QObject):
 
     def _on_failed(self, fetch: Fetch) -> None:
         if fetch.error is not None:
-            self._say(f"{fetch.name}: {title_of(fetch.error)}.")
+            self._say(tr("{model}: {problem}.", model=fetch.name, problem=title_of(fetch.error)))
 
     def _ask_to_remove(self, model_id: str) -> None:
         from backend.library.removing import own_download
@@ -228,28 +234,31 @@ class Managing(QObject):
             return
         box = QMessageBox(self.window)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Delete a model")
+        box.setWindowTitle(tr("Delete a model"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # names come from the hub
-        box.setText(f"Delete {label(model)}?")
+        box.setText(tr("Delete {model}?", model=label(model)))
         names = "\n".join(path_text(path) for path in files)
-        box.setInformativeText(f"{gigabytes(model.size or 0)} are freed. It can be downloaded again.\n\n{names}")
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        freed = tr("{size} are freed. It can be downloaded again.", size=gigabytes(model.size or 0))
+        box.setInformativeText(f"{freed}\n\n{names}")
+        delete = box.addButton(tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.buttonClicked.connect(lambda button: self._shelf.delete(model) if button is delete else None)
         box.finished.connect(box.deleteLater)
         box.open()
 
     def _add_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self.window, "Add a model file", "", "Model files (*.gguf);;All files (*)"
-        )
+        kinds = tr("Model files (*.gguf);;All files (*)")
+        name, _ = QFileDialog.getOpenFileName(self.window, tr("Add a model file"), "", kinds)
         if name:
             self._shelf.add(Path(name))
 
     def _add_folder(self) -> None:
-        name = QFileDialog.getExistingDirectory(self.window, "Look for models in a folder")
+        name = QFileDialog.getExistingDirectory(self.window, tr("Look for models in a folder"))
         if name:
             self._shelf.add_folder(Path(name))
+
+    def _say_removed(self, name: str, freed: int) -> None:
+        self._say(tr("{model} was deleted; {size} are free.", model=name, size=gigabytes(freed)))
 
     def _say(self, words: str) -> None:
         if self.window is not None:

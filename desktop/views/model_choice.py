@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from backend.library.paths import data_path
 from backend.protocol import State
+from desktop.language import tr
 from desktop.models.choices import ADD_FILE, DOWNLOAD, MANAGE, TRY_DRAFTS, draft_rows, in_use, target_rows
 from desktop.models.forecast import forecasts
 from desktop.models.measured import Measured
@@ -74,8 +75,8 @@ class ModelChoice(QObject):
 
     def add_file(self) -> None:
         """Choose a GGUF file on this machine."""
-        kinds = "Model files (*.gguf);;All files (*)"
-        name, _ = QFileDialog.getOpenFileName(self._window, "Add a model file", "", kinds)
+        kinds = tr("Model files (*.gguf);;All files (*)")
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Add a model file"), "", kinds)
         if name:
             self._adding = True
             self._shelf.add(Path(name))

@@ -9,12 +9,16 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from desktop.figures import gigabytes, progress
+from desktop.language import counted, marked, tr
 from desktop.models.choices import label
 from desktop.models.fetching import Fetch
 from desktop.models.model_rows import path_text, place, state_text
 from desktop.models.outlook import Outlook
 from desktop.widgets.picker import Row
 from desktop.widgets.rows import RowList
+
+_FACTS = (marked("Licence"), marked("Size"), marked("Fits"), marked("Memory"), marked("Speed"), marked("Where"))
+_IN_USE = {"target": marked("In use as target"), "draft": marked("In use as draft")}
 
 
 class ModelDetail(QWidget):
@@ -41,7 +45,7 @@ class ModelDetail(QWidget):
         self._facts = QFormLayout()
         self._facts.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._facts.setHorizontalSpacing(16)
-        self._values = {name: self._fact(name) for name in ("Licence", "Size", "Fits", "Memory", "Speed", "Where")}
+        self._values = {name: self._fact(tr(name)) for name in _FACTS}
         self._values["Licence"].setTextFormat(Qt.TextFormat.RichText)
         self._values["Licence"].setOpenExternalLinks(True)
         self._values["Licence"].setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
@@ -49,19 +53,19 @@ class ModelDetail(QWidget):
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName("Download progress")
+        self._bar.setAccessibleName(tr("Download progress"))
         self._progress = text("subtle")
         self.buttons = {
-            "use": self._button("Use this model", self.use, primary=True),
-            "fetch": self._button("Download", self.fetch, primary=True),
-            "pause": self._button("Pause", self.pause),
-            "cancel": self._button("Cancel download", self.cancel),
-            "remove": self._button("Delete…", self.remove),
-            "forget": self._button("Forget", self.forget),
+            "use": self._button(tr("Use this model"), self.use, primary=True),
+            "fetch": self._button(tr("Download"), self.fetch, primary=True),
+            "pause": self._button(tr("Pause"), self.pause),
+            "cancel": self._button(tr("Cancel download"), self.cancel),
+            "remove": self._button(tr("Delete…"), self.remove),
+            "forget": self._button(tr("Forget"), self.forget),
         }
         self._drafts_title = text("heading")
-        self._drafts_title.setText("Drafts for this model")
-        self.drafts = RowList("Drafts for this model")
+        self._drafts_title.setText(tr("Drafts for this model"))
+        self.drafts = RowList(tr("Drafts for this model"))
         self.drafts.activated_value.connect(self.draft_picked)
         self.drafts.selected.connect(self._explain_draft)
         self._draft_note = text("subtle")
@@ -86,10 +90,10 @@ class ModelDetail(QWidget):
         self._id = value
         self._title.setText(folder)
         self._problem.setText(
-            "This folder is not there: a drive may be out, or it was moved. Put it back, or forget it."
+            tr("This folder is not there: a drive may be out, or it was moved. Put it back, or forget it.")
         )
         self._problem.show()
-        self.buttons["forget"].setText("Forget this folder")
+        self.buttons["forget"].setText(tr("Forget this folder"))
         self.buttons["forget"].show()
 
     def show_model(self, model: Any, outlook: Outlook, fetch: Fetch | None, *, in_use: str, ours: bool) -> None:
@@ -137,14 +141,16 @@ class ModelDetail(QWidget):
         licence = model.entry.licence if model.entry is not None else None
         link = f'<a href="{escape(licence.link)}">{escape(licence.name)}</a>' if licence is not None else ""
         self._set(self._values["Licence"], link, licence.name if licence is not None else "")
-        parts = f", in {len(model.files)} files" if len(model.files) > 1 else ""
-        self._set(self._values["Size"], f"{gigabytes(model.size)}{parts}" if model.size else "")
-        memory = f"{gigabytes(outlook.memory)} with caches, estimated" if outlook.memory else ""
+        size, files = gigabytes(model.size or 0), len(model.files)
+        if files > 1:
+            size = counted("{size}, in %n file", "{size}, in %n files", files, size=size)
+        self._set(self._values["Size"], size if model.size else "")
+        memory = tr("{size} with caches, estimated", size=gigabytes(outlook.memory)) if outlook.memory else ""
         self._set(self._values["Memory"], memory)
-        fits = {True: "Yes, in the memory that is free", False: f"No: {outlook.reason}", None: ""}[outlook.fits]
-        self._set(self._values["Fits"], fits)
-        self._set(self._values["Speed"], f"{outlook.speed} here, estimated" if outlook.speed else "")
-        where = f"{place(model)}: {path_text(model.files[0])}" if model.installed else ""
+        yes, no = tr("Yes, in the memory that is free"), tr("No: {reason}", reason=outlook.reason)
+        self._set(self._values["Fits"], {True: yes, False: no, None: ""}[outlook.fits])
+        self._set(self._values["Speed"], tr("{speed} here, estimated", speed=outlook.speed) if outlook.speed else "")
+        where = tr("{place}: {path}", place=place(model), path=path_text(model.files[0])) if model.installed else ""
         self._set(self._values["Where"], where[:1].upper() + where[1:])
 
     def _show_progress(self, model: Any, fetch: Fetch | None) -> None:
@@ -156,7 +162,8 @@ class ModelDetail(QWidget):
         self._bar.setValue(round(1000 * done / total) if total else 0)
         self._bar.setVisible(bool(stands))
         if running and fetch is not None and fetch.total:
-            stands = progress("Checking" if fetch.checking else "Downloading", fetch.done, fetch.total, fetch.speed)
+            doing = tr("Checking") if fetch.checking else tr("Downloading")
+            stands = progress(doing, fetch.done, fetch.total, fetch.speed)
         self._progress.setText(stands)
         self._progress.setVisible(bool(stands))
 
@@ -167,19 +174,19 @@ class ModelDetail(QWidget):
         usable = model.state == "installed" and (model.facts is None or model.facts.kind == "model")
         self.buttons["use"].setVisible(usable)
         self.buttons["use"].setEnabled(not in_use)
-        self.buttons["use"].setText(f"In use as {in_use}" if in_use else "Use this model")
+        self.buttons["use"].setText(tr(_IN_USE[in_use]) if in_use else tr("Use this model"))
         left = max(0, (model.size or 0) - model.fetched)
         self.buttons["fetch"].setVisible(can_have)
-        self.buttons["fetch"].setText("Go on" if begun else "Download")
-        self.buttons["fetch"].setToolTip(f"{gigabytes(left)} to download" if left else "")
+        self.buttons["fetch"].setText(tr("Go on") if begun else tr("Download"))
+        self.buttons["fetch"].setToolTip(tr("{size} to download", size=gigabytes(left)) if left else "")
         self.buttons["pause"].setVisible(moving)
         self.buttons["cancel"].setVisible(moving or (can_have and begun))
         self.buttons["remove"].setVisible(ours and model.installed)
         self.buttons["remove"].setEnabled(not in_use)
-        self.buttons["remove"].setToolTip("It is loaded; choose another model first" if in_use else "")
+        self.buttons["remove"].setToolTip(tr("It is loaded; choose another model first") if in_use else "")
         self.buttons["forget"].setVisible(model.source in ("own", "folder"))
-        self.buttons["forget"].setText("Forget its folder" if model.source == "folder" else "Forget")
-        self.buttons["forget"].setToolTip("The file stays where it is")
+        self.buttons["forget"].setText(tr("Forget its folder") if model.source == "folder" else tr("Forget"))
+        self.buttons["forget"].setToolTip(tr("The file stays where it is"))
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -211,7 +218,7 @@ class ModelDetail(QWidget):
 
     def _set(self, value: QLabel, words: str, spoken: str = "") -> None:
         value.setText(words)
-        value.setAccessibleName(f"{value.property('fact')}: {spoken or words}")
+        value.setAccessibleName(tr("{fact}: {value}", fact=value.property("fact"), value=spoken or words))
         self._facts.setRowVisible(value, bool(words))
 
     def _button(self, words: str, signal: Any, *, primary: bool = False) -> QPushButton:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.language import tr
 from desktop.models.model_rows import HUB, SEARCH
 from desktop.views.hub_detail import HubDetail
 from desktop.views.model_detail import ModelDetail, text
@@ -45,22 +46,22 @@ class ModelsWindow(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Models")
+        self.setWindowTitle(tr("Models"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         self.words = QLineEdit()
         self.words.setObjectName("field")
-        self.words.setPlaceholderText("Search models")
-        self.words.setAccessibleName("Search models")
+        self.words.setPlaceholderText(tr("Search models"))
+        self.words.setAccessibleName(tr("Search models"))
         self.words.setClearButtonEnabled(True)
         self._later = ""
         self._pause = QTimer(self, singleShot=True, interval=150)
         self._pause.timeout.connect(self.searched)
         self.words.textChanged.connect(lambda _: self._pause.start())
         self.words.returnPressed.connect(self._to_rows)
-        self.fitting = Switch("Only what fits this machine")
-        self.fitting.setToolTip("Only models that find room in the memory that is free")
+        self.fitting = Switch(tr("Only what fits this machine"))
+        self.fitting.setToolTip(tr("Only models that find room in the memory that is free"))
         self.fitting.toggled.connect(lambda _: self.searched.emit())
-        self.rows = RowList("Models")
+        self.rows = RowList(tr("Models"))
         self.rows.selected.connect(self._picked)
         self.rows.activated_value.connect(self._activated)
         self.detail = ModelDetail()
@@ -118,20 +119,20 @@ class ModelsWindow(QDialog):
         top = QHBoxLayout()
         top.setSpacing(10)
         top.addWidget(self.words, 1)
-        fits = QLabel("Fits this machine")
+        fits = QLabel(tr("Fits this machine"))
         fits.setBuddy(self.fitting)
         top.addWidget(fits)
         top.addWidget(self.fitting)
         self._foot = QHBoxLayout()
         self._foot.setSpacing(8)
         for words, signal in (
-            ("Add a file…", self.add_file),
-            ("Add a folder…", self.add_folder),
-            ("Token…", self.token),
+            (tr("Add a file…"), self.add_file),
+            (tr("Add a folder…"), self.add_folder),
+            (tr("Token…"), self.token),
         ):
             self._foot.addWidget(_button(words, signal))
         self._foot.addStretch(1)
-        self._foot.addWidget(_button("Close", self.reject))
+        self._foot.addWidget(_button(tr("Close"), self.reject))
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.rows)

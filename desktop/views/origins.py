@@ -7,14 +7,15 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from desktop.bridge import EngineBridge
+from desktop.language import marked, tr
 from desktop.models.parts import tokenizer_at
 from desktop.settings import SettingsFile
 from desktop.store import Message
 from desktop.widgets.message_view import MessageView
 from desktop.widgets.origins import round_rows, round_title
 
-_FIRST = "The prompt's own token: it came with reading the prompt, without a pass of its own."
-_GONE = "This round is not kept: of very long replies only the last rounds are."
+_FIRST = marked("The prompt's own token: it came with reading the prompt, without a pass of its own.")
+_GONE = marked("This round is not kept: of very long replies only the last rounds are.")
 
 
 class Origins(QObject):
@@ -43,7 +44,7 @@ class Origins(QObject):
         self._asked = None
         record = next((r for r in message.rounds if r.get("round") == number), None)
         if record is None or (number == 0 and not record.get("proposed")):
-            self._messages.show_round(message.id, _GONE if record is None else _FIRST, [])
+            self._messages.show_round(message.id, tr(_GONE) if record is None else tr(_FIRST), [])
             return
         self._messages.show_round(message.id, round_title(record), round_rows(record, {}))
         ids = sorted({*(record.get("proposed") or ()), *(record.get("targets") or ())})

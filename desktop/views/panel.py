@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLay
 from backend.protocol import RoundRecord, Timings
 from backend.wire import dump
 from desktop.bridge import EngineBridge
+from desktop.language import marked, tr
 from desktop.models import insight
 from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
@@ -22,8 +23,7 @@ from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, Timeline
 from desktop.widgets.what_if import WhatIf
 
 UPDATE_MS = 500
-_WHOLE, _LAST_PART = "the whole reply", "the last part of the reply"
-_NOTHING = "What speculation is doing, and why, stands here while a reply is written."
+_NOTHING = marked("What speculation is doing, and why, stands here while a reply is written.")
 
 
 class Panel(QScrollArea):
@@ -34,10 +34,10 @@ class Panel(QScrollArea):
         self._engine, self._conversation = engine, conversation
         self._timings: Timings | None = None
         self._rounds: list[dict[str, Any]] = []
-        self._what = _WHOLE
-        """What these are of."""
+        self._partly = False
+        """Whether these are of the reply's last part alone."""
         self.setObjectName("panel")
-        self.setAccessibleName("Speculation")
+        self.setAccessibleName(tr("Speculation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -48,8 +48,9 @@ class Panel(QScrollArea):
         self.rate, self.positions = RatePlot(), PositionPlot()
         self.equation, self.timeline = EquationPlot(), TimelinePlot()
         self.what_if = WhatIf()
-        self.measure = QPushButton("Measure this pair…")
-        self.measure.setToolTip(f"Plain and speculation in turn on several prompts ({key_text('benchmark')})")
+        self.measure = QPushButton(tr("Measure this pair…"))
+        tip = tr("Plain and speculation in turn on several prompts ({keys})", keys=key_text("benchmark"))
+        self.measure.setToolTip(tip)
         self._build()
         self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
         self._timer.timeout.connect(self.refresh)
@@ -66,11 +67,10 @@ class Panel(QScrollArea):
     def refresh(self) -> None:
         """Draw what is known now."""
         timings, state = self._timings or Timings(), self._engine.state
-        why = (state.why or _NOTHING).replace("%", " %")
+        why = (state.why or tr(_NOTHING)).replace("%", " %")
         self.why.setText(why[:1].upper() + why[1:])
         points = insight.rate_points(self._rounds)
-        rate = timings.tokens_per_second
-        self.rate.show_points(points, f"{rate:.1f} tok/s over {self._what}." if rate else "No reply yet.")
+        self.rate.show_points(points, self._rate(timings))
         self.positions.show_shares(insight.position_shares(timings))
         self.equation.show_reply(
             timings.alpha, insight.usual_length(timings), timings.tokens_per_pass, insight.says_equation_one(timings)
@@ -82,12 +82,20 @@ class Panel(QScrollArea):
         self._numbers.setText("\n\n".join(filter(None, self._sentences(timings))))
         self.what_if.set_cost(state.cost)
 
+    def _rate(self, timings: Timings) -> str:
+        rate = timings.tokens_per_second
+        if not rate:
+            return tr("No reply yet.")
+        if self._partly:
+            return tr("{rate:.1f} tok/s over the last part of the reply.", rate=rate)
+        return tr("{rate:.1f} tok/s over the whole reply.", rate=rate)
+
     def _sentences(self, timings: Timings) -> tuple[str, ...]:
         cost = self._engine.state.cost
         return insight.says_equation_two(timings, cost), insight.says_costs(cost)
 
     def _build(self) -> None:
-        heading = QLabel("Speculation")
+        heading = QLabel(tr("Speculation"))
         heading.setObjectName("heading")
         self._numbers = QLabel()
         self._numbers.setObjectName("subtle")
@@ -140,14 +148,14 @@ class Panel(QScrollArea):
         last = replies[-1] if replies else None
         self._timings = timings_of(last) if last is not None else None
         self._rounds = last_rounds(last) if last is not None else []
-        self._what = _LAST_PART if last is not None and last.parts else _WHOLE
+        self._partly = last is not None and bool(last.parts)
         self._soon()
 
     def _running(self, running: bool) -> None:
         if running:
             live = self._conversation.live
             self._timings, self._rounds = None, []
-            self._what = _LAST_PART if live is not None and live.parts else _WHOLE
+            self._partly = live is not None and bool(live.parts)
             self._soon()
         else:
             self._look()

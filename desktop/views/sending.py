@@ -12,15 +12,13 @@ from backend.documents import Attachment
 from backend.errors import EngineError
 from desktop.bridge import EngineBridge
 from desktop.fitting import Fit, Prompt
+from desktop.language import counted, tr
 from desktop.models import asking
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.store import Chat, Draft, Message
 from desktop.views.chat_page import ChatPage
 from desktop.words import Notice
-
-_COUNTING = "Counting tokens…"
-_TITLE = "This does not fit into the context"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ class Sending(QObject):
         prompt: Prompt = partial(asking.prompt, list(before), settings.system_prompt, draft.text)
         job = self._bridge.fit(prompt, draft.attachments, settings.max_tokens, settings.template_kwargs())
         self._asked = _Asked(job, draft.attachments, still, go)
-        self._page.composer.say(_COUNTING)
+        self._page.composer.say(tr("Counting tokens…"))
 
     def _fitted(self, job: str, fit: Fit | None) -> None:
         if (asked := self._taken(job)) is None or not asked.still():
@@ -149,26 +147,46 @@ class Sending(QObject):
 
 
 def _notice(fit: Fit, asked: _Asked, leave: Callable[[], object]) -> Notice:
-    holds = (
-        f"The message makes a prompt of {fit.tokens:,} tokens. The context holds {fit.size:,}, of which {fit.reply:,} "
-        "are left for the reply."
-    )
+    title, holds = tr("This does not fit into the context"), _holds(fit)
     if not fit.kept:
-        alone = f"Without attachments the prompt has {fit.bare:,} tokens, and there is no room for more."
-        return Notice(_TITLE, f"{holds} {alone}", ("settings", "cancel"), mild=True, does={"cancel": leave})
+        alone = counted(
+            "Without attachments the prompt has {tokens:,} token, and there is no room for more.",
+            "Without attachments the prompt has {tokens:,} tokens, and there is no room for more.",
+            fit.bare,
+            tokens=fit.bare,
+        )
+        return Notice(title, f"{holds} {alone}", ("settings", "cancel"), mild=True, does={"cancel": leave})
+    fits = tr("What fits: {parts}.", parts=_parts(fit.kept, asked.attachments))
     return Notice(
-        _TITLE,
-        f"{holds} What fits: {_parts(fit.kept, asked.attachments)}.",
+        title,
+        f"{holds} {fits}",
         ("first_part", "settings", "cancel"),
         mild=True,
         does={"first_part": lambda: asked.go(fit.kept) if asked.still() else None, "cancel": leave},
     )
 
 
+def _holds(fit: Fit) -> str:
+    prompt = counted(
+        "The message makes a prompt of {tokens:,} token.",
+        "The message makes a prompt of {tokens:,} tokens.",
+        fit.tokens,
+        tokens=fit.tokens,
+    )
+    room = counted(
+        "The context holds {size:,}, of which {reply:,} is left for the reply.",
+        "The context holds {size:,}, of which {reply:,} are left for the reply.",
+        fit.reply,
+        size=fit.size,
+        reply=fit.reply,
+    )
+    return f"{prompt} {room}"
+
+
 def _parts(kept: tuple[Attachment, ...], attachments: tuple[Attachment, ...]) -> str:
     said = [
-        f"all of {now.shown}" if now == before else f"of {now.shown} {now.part}"
+        tr("all of {name}", name=now.shown) if now == before else tr("of {name} {part}", name=now.shown, part=now.part)
         for now, before in zip(kept, attachments, strict=False)
     ]
-    said += [f"nothing of {attachment.shown}" for attachment in attachments[len(kept) :]]
+    said += [tr("nothing of {name}", name=attachment.shown) for attachment in attachments[len(kept) :]]
     return ", ".join(said)

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.language import tr
 from desktop.models.attempt import attempt
 from desktop.models.chats import CHAT, HIT, ChatList
 from desktop.models.finder import Finder
@@ -64,22 +65,22 @@ class Sidebar(QFrame):
         self._store = store
         self._narrow: bool | None = None
         self.model = ChatList()
-        self.new = IconButton("plus", "New chat", text=True, shortcut="Ctrl+N")
+        self.new = IconButton("plus", tr("New chat"), text=True, shortcut="Ctrl+N")
         self.new.clicked.connect(self.new_chat)
         self.search = QLineEdit()
         self.search.setObjectName("field")
-        self.search.setPlaceholderText("Search chats")
-        self.search.setAccessibleName("Search chats")
+        self.search.setPlaceholderText(tr("Search chats"))
+        self.search.setAccessibleName(tr("Search chats"))
         self.search.setClearButtonEnabled(True)
         self.search.hide()
-        find = IconButton("search", "Search chats", shortcut="Ctrl+K")
+        find = IconButton("search", tr("Search chats"), shortcut="Ctrl+K")
         find.clicked.connect(self.start_search)
         self.search.textChanged.connect(self._words_changed)
         self.search.returnPressed.connect(self._to_hits)
         self.search.installEventFilter(self)
         self.list = QListView()
         self.list.setModel(self.model)
-        self.list.setAccessibleName("Chats")
+        self.list.setAccessibleName(tr("Chats"))
         self.list.setItemDelegate(_Delegate(self, self.model))
         self.list.setEditTriggers(QListView.EditTrigger.EditKeyPressed)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -87,8 +88,8 @@ class Sidebar(QFrame):
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.clicked.connect(self._open)
         self.list.activated.connect(self._open)
-        self.settings = IconButton("gear", "Settings", text=True, shortcut=key_text("settings"))
-        self.more = IconButton("more", "More")
+        self.settings = IconButton("gear", tr("Settings"), text=True, shortcut=key_text("settings"))
+        self.more = IconButton("more", tr("More"))
         top = QHBoxLayout()
         top.addWidget(self.new)
         top.addStretch(1)
@@ -234,10 +235,10 @@ class Sidebar(QFrame):
         if isinstance(chat, Chat):
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction("Unpin" if chat.pinned else "Pin", lambda: self.pinned.emit(chat))
-            menu.addAction("Rename", lambda: self.list.edit(index))
-            menu.addAction("Export…", lambda: self.exported.emit(chat))
-            menu.addAction("Delete", lambda: self.deleted.emit(chat))
+            menu.addAction(tr("Unpin") if chat.pinned else tr("Pin"), lambda: self.pinned.emit(chat))
+            menu.addAction(tr("Rename"), lambda: self.list.edit(index))
+            menu.addAction(tr("Export…"), lambda: self.exported.emit(chat))
+            menu.addAction(tr("Delete"), lambda: self.deleted.emit(chat))
             menu.popup(self.list.viewport().mapToGlobal(at))
 
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel
 
 from backend.protocol import PromptProgress, Timings
 from desktop import figures
+from desktop.language import marked, tr
 from desktop.models.asking import timings_of
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
@@ -21,7 +22,7 @@ from desktop.store import Message
 from desktop.views.comparing import Comparing
 from desktop.widgets.status_bar import StatusBar
 
-_LENT = {"trial": "Trying drafts on your chats", "benchmark": "Measuring this pair: messages wait"}
+_LENT = {"trial": marked("Trying drafts on your chats"), "benchmark": marked("Measuring this pair: messages wait")}
 
 
 class StatusLine(QObject):
@@ -63,7 +64,7 @@ class StatusLine(QObject):
             memory=figures.memory(state.memory, state.memory_total),
         )
         self._exact.setText(exact(state))
-        self._exact.setToolTip(figures.EXACT.format(rows=state.exact_rows))
+        self._exact.setToolTip(tr(figures.EXACT, rows=state.exact_rows))
         self._exact.setVisible(bool(self._exact.text()) and self._engine.mode == "up")
         self._show_lead()
 
@@ -79,16 +80,16 @@ class StatusLine(QObject):
             timings=self._timings,
         )
         if engine.lent is not None and engine.mode == "up":
-            text = _LENT[engine.lent]
+            text = tr(_LENT[engine.lent])
         elif self._comparing.running and engine.mode == "up":
-            text = "Comparing with and without speculation"
+            text = tr("Comparing with and without speculation")
         self._bar.set_lead(text, cancellable=engine.mode == "loading", detail=detail(text, engine.state))
 
     def _show_figures(self, timings: Timings | None, measured_ratio: float | None = None) -> None:
         self._timings = timings
         texts = asdict(figures.figures(timings, measured_ratio))
         if texts["speedup"] != figures.MISSING:
-            texts["speedup"] += " plain"
+            texts["speedup"] = tr("{speedup} plain", speedup=texts["speedup"])
         self._bar.set_figures(**texts)
 
     def _blank(self) -> None:

@@ -6,13 +6,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from backend.library.hub import TOKENS
+from desktop.language import marked, tr
 from desktop.views.model_detail import text
 
 _PLACES = {
-    "": "There is none. Without one, models whose licence must be accepted first cannot be downloaded; all others can.",
-    "keyring": "There is one. It lies in this system's keyring.",
-    "run": "There is one, for as long as Tandem runs: this system has no keyring that keeps it.",
-    "surroundings": "The one of the hub's own programs is used (HF_TOKEN, or 'hf auth login').",
+    "": marked(
+        "There is none. Without one, models whose licence must be accepted first cannot be downloaded; all others can."
+    ),
+    "keyring": marked("There is one. It lies in this system's keyring."),
+    "run": marked("There is one, for as long as Tandem runs: this system has no keyring that keeps it."),
+    "surroundings": marked("The one of the hub's own programs is used (HF_TOKEN, or 'hf auth login')."),
 }
 
 
@@ -23,11 +26,15 @@ class TokenDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Token for the model hub")
+        self.setWindowTitle(tr("Token for the model hub"))
+        page = f'<a href="{TOKENS}">{TOKENS.removeprefix("https://")}</a>'
         why = QLabel(
-            "Some publishers give a model only to people who accepted its licence on its page. The token shows the hub "
-            f'that you are one of them. Make one that may read, at <a href="{TOKENS}">{TOKENS.removeprefix("https://")}'
-            "</a>. It is sent to the hub alone, and only for such models."
+            tr(
+                "Some publishers give a model only to people who accepted its licence on its page. The token shows the "
+                "hub that you are one of them. Make one that may read, at {page}. It is sent to the hub alone, and "
+                "only for such models.",
+                page=page,
+            )
         )
         why.setTextFormat(Qt.TextFormat.RichText)
         why.setWordWrap(True)
@@ -37,14 +44,14 @@ class TokenDialog(QDialog):
         self.field = QLineEdit()
         self.field.setObjectName("field")
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setAccessibleName("Token")
+        self.field.setAccessibleName(tr("Token"))
         self.field.setPlaceholderText("hf_…")
         self.buttons = QDialogButtonBox()
-        self.keep = self.buttons.addButton("Keep", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.keep = self.buttons.addButton(tr("Keep"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.keep.setProperty("primary", True)
         self.keep.setEnabled(False)
-        self.forget = self.buttons.addButton("Forget the token", QDialogButtonBox.ButtonRole.ResetRole)
-        self.buttons.addButton("Close", QDialogButtonBox.ButtonRole.RejectRole)
+        self.forget = self.buttons.addButton(tr("Forget the token"), QDialogButtonBox.ButtonRole.ResetRole)
+        self.buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
         self.field.textChanged.connect(lambda words: self.keep.setEnabled(bool(words.strip())))
         self.buttons.accepted.connect(self._keep)
         self.buttons.rejected.connect(self.reject)
@@ -59,7 +66,7 @@ class TokenDialog(QDialog):
 
     def show_place(self, place: str) -> None:
         """Where the token is kept that is there."""
-        self.place.setText(_PLACES.get(place, ""))
+        self.place.setText(tr(_PLACES[place]) if place in _PLACES else "")
         self.forget.setVisible(place in ("keyring", "run"))
 
     def _keep(self) -> None:

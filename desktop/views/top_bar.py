@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
+from desktop.language import tr
 from desktop.shortcuts import key_text
 from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
@@ -24,17 +25,17 @@ class TopBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("top")
-        self.sidebar = IconButton("sidebar", "Show or hide the chats", shortcut="F8")
-        self.target = Picker("Target model", "Choose a model")
-        self.draft = Picker("Draft", "Draft")
-        self.switch = Switch("Speculation")
+        self.sidebar = IconButton("sidebar", tr("Show or hide the chats"), shortcut="F8")
+        self.target = Picker(tr("Target model"), tr("Choose a model"))
+        self.draft = Picker(tr("Draft"), tr("Draft"))
+        self.switch = Switch(tr("Speculation"))
         self.switch.toggled.connect(self._toggled)
-        self._word = QLabel("Speculation")
+        self._word = QLabel(tr("Speculation"))
         self._word.setBuddy(self.switch)
-        self._bolt = QLabel("Draft")
+        self._bolt = QLabel(tr("Draft"))
         self._bolt.setObjectName("subtle")
         self._bolt.setBuddy(self.draft)
-        self.settings = IconButton("sliders", "Chat settings", shortcut=key_text("chat_settings"))
+        self.settings = IconButton("sliders", tr("Chat settings"), shortcut=key_text("chat_settings"))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 8, 10, 8)
         row.setSpacing(8)

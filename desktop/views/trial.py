@@ -11,20 +11,24 @@ from backend.bench.tune import Failed, Trying
 from backend.errors import EngineError
 from backend.forecast import Forecast
 from desktop.figures import MISSING
+from desktop.language import counted, marked, tr
 from desktop.widgets.figure_table import FigureTable
 from desktop.widgets.labels import wrapped
 
 _HEADINGS = {
-    "Draft": "",
-    "Accepted": "Of the replies' tokens, those that would have been the draft's first choice.",
-    "Best length": "Draft tokens a pass with the highest predicted speed.",
-    "Speed-up": "Of generation against plain decoding, at that length: predicted by Eq. (2), an estimate.",
+    marked("Draft"): "",
+    marked("Accepted"): marked("Of the replies' tokens, those that would have been the draft's first choice."),
+    marked("Best length"): marked("Draft tokens a pass with the highest predicted speed."),
+    marked("Speed-up"): marked(
+        "Of generation against plain decoding, at that length: predicted by Eq. (2), an estimate."
+    ),
 }
 _ROWS_SHOWN = 8
 _DRAFT = Qt.ItemDataRole.UserRole
-_GONE_ON = "The models were exchanged meanwhile, or the engine stopped. The draft list takes any of these drafts."
-_NOTE = (
-    "Judged on {tokens:,} tokens of {replies:,} {word} that {target} wrote in your chats, without generating anything. "
+_GONE_ON = marked(
+    "The models were exchanged meanwhile, or the engine stopped. The draft list takes any of these drafts."
+)
+_DEFINITIONS = marked(
     "Accepted: tokens that would have been the draft's first choice. Speed-up: of generation against plain decoding at "
     "the best length, predicted from pass costs measured on this machine."
 )
@@ -40,20 +44,21 @@ class TrialDialog(QDialog):
 
     def __init__(self, target: str, named: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Try drafts on my chats")
+        self.setWindowTitle(tr("Try drafts on my chats"))
         self._target, self._named = target, named
         self._heading = wrapped("heading")
         self._detail = wrapped("subtle")
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName("Progress")
-        self.table = FigureTable("Drafts", _HEADINGS)
+        self._bar.setAccessibleName(tr("Progress"))
+        headings = {tr(heading): tr(says) if says else "" for heading, says in _HEADINGS.items()}
+        self.table = FigureTable(tr("Drafts"), headings)
         self.table.itemSelectionChanged.connect(self._show_button)
         self.buttons = QDialogButtonBox()
-        self.use = self.buttons.addButton("Use this draft", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.use = self.buttons.addButton(tr("Use this draft"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.use.setProperty("primary", True)
-        self.close_ = self.buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
+        self.close_ = self.buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -86,16 +91,19 @@ class TrialDialog(QDialog):
 
     def show_waiting(self) -> None:
         """Something else decodes."""
-        self._say("Waiting for the engine", "A reply, a comparison or a model is on its way; this begins after it.")
+        detail = tr("A reply, a comparison or a model is on its way; this begins after it.")
+        self._say(tr("Waiting for the engine"), detail)
 
     def show_progress(self, progress: Trying | None) -> None:
         """The trial runs."""
         if progress is None:
-            self._say("Reading your chats…")
+            self._say(tr("Reading your chats…"))
             return
-        what = "Loading {}" if progress.loading else "{} reads the replies"
-        turn = f" ({progress.number} of {progress.of})" if progress.of > 1 else ""
-        self._say(what.format(self._named(progress.draft)) + turn)
+        draft = self._named(progress.draft)
+        doing = tr("Loading {draft}", draft=draft) if progress.loading else tr("{draft} reads the replies", draft=draft)
+        if progress.of > 1:
+            doing = tr("{doing} ({number} of {all})", doing=doing, number=progress.number, all=progress.of)
+        self._say(doing)
         self._bar.setValue(round(1000 * progress.fraction))
 
     def show_found(self, found: list[Forecast | Failed], used: str) -> None:
@@ -111,16 +119,19 @@ class TrialDialog(QDialog):
         """All are judged: the best is selected."""
         self._over = True
         self._bar.hide()
-        self.close_.setText("Close")
+        self.close_.setText(tr("Close"))
         judged = [one for one in found if isinstance(one, Forecast)]
-        failures = [f"{self._named(one.draft)} was not tried: {one.why}" for one in found if isinstance(one, Failed)]
+        failures = [
+            tr("{draft} was not tried: {why}", draft=self._named(one.draft), why=one.why)
+            for one in found
+            if isinstance(one, Failed)
+        ]
         if not judged:
-            self._say("No draft could be tried", "\n".join(failures))
+            self._say(tr("No draft could be tried"), "\n".join(failures))
             return
         best = max(judged, key=lambda one: one.speedup)
         self.table.selectRow(found.index(best))
-        word = "reply" if replies == 1 else "replies"
-        note = _NOTE.format(tokens=best.tokens, replies=replies, word=word, target=self._target)
+        note = f"{_judged(best.tokens, replies, self._target)} {tr(_DEFINITIONS)}"
         self.use.show()
         verdict = _verdict(best, self._named(best.draft), in_use=best.draft == self._used)
         self._say(verdict, "\n".join([note, *failures]))
@@ -130,14 +141,17 @@ class TrialDialog(QDialog):
         """It ended before its end, or the engine went after it; what was found stays readable."""
         self._bar.hide()
         self.use.hide()
-        self.close_.setText("Close")
+        self.close_.setText(tr("Close"))
         if self._over:
-            self._say(self._heading.text(), _GONE_ON)
+            self._say(self._heading.text(), tr(_GONE_ON))
             return
-        self._say("Too few replies yet" if "tokens" in error.details else "The drafts were not tried", error.message)
+        few = "tokens" in error.details
+        self._say(tr("Too few replies yet") if few else tr("The drafts were not tried"), error.message)
 
     def _add(self, row: int, one: Forecast | Failed) -> None:
-        name = self._named(one.draft) + (" (in use)" if one.draft == self._used else "")
+        name = self._named(one.draft)
+        if one.draft == self._used:
+            name = tr("{draft} (in use)", draft=name)
         self.table.set_row(row, (name, *_figures(one)))
         if isinstance(one, Forecast):
             self.table.item(row, 0).setData(_DRAFT, one.draft)  # type: ignore[union-attr]
@@ -154,15 +168,34 @@ class TrialDialog(QDialog):
         self.resize(self.width(), max(self.minimumHeight(), layout.totalHeightForWidth(self.width())))
 
 
+def _judged(tokens: int, replies: int, target: str) -> str:
+    return counted(
+        "Judged on {tokens:,} tokens of {replies:,} reply that {target} wrote in your chats, without generating "
+        "anything.",
+        "Judged on {tokens:,} tokens of {replies:,} replies that {target} wrote in your chats, without generating "
+        "anything.",
+        replies,
+        tokens=tokens,
+        replies=replies,
+        target=target,
+    )
+
+
 def _figures(one: Forecast | Failed) -> tuple[str, str, str]:
     if isinstance(one, Failed):
-        return MISSING, MISSING, "not tried"
-    accepted = f"{one.acceptance:.0%}".replace("%", " %")
-    return (accepted, f"{one.best}", f"≈ {one.speedup:.2f}×") if one.best else (accepted, "none", "plain is faster")
+        return MISSING, MISSING, tr("not tried")
+    accepted = tr("{share:.0f} %", share=100 * one.acceptance)
+    if not one.best:
+        return accepted, tr("none"), tr("plain is faster")
+    return accepted, f"{one.best}", tr("≈ {ratio:.2f}×", ratio=one.speedup)
 
 
 def _verdict(best: Forecast, name: str, *, in_use: bool) -> str:
     if not best.best:
-        return "No draft here is predicted to beat plain decoding"
-    which = f"{name}, which is in use, promises" if in_use else f"{name} promises"
-    return f"{which} the most: ≈ {best.speedup:.2f}× plain"
+        return tr("No draft here is predicted to beat plain decoding")
+    which = (
+        marked("{draft}, which is in use, promises the most: ≈ {ratio:.2f}× plain")
+        if in_use
+        else marked("{draft} promises the most: ≈ {ratio:.2f}× plain")
+    )
+    return tr(which, draft=name, ratio=best.speedup)

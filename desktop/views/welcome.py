@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from desktop.figures import gigabytes, progress
+from desktop.language import marked, tr
 from desktop.theme.units import lines
 
 
@@ -23,8 +24,8 @@ class Example:
 
 EXAMPLES = (
     Example(
-        "Edit this code",
-        "Most of the answer is in the question already: speculation gains most here",
+        marked("Edit this code"),
+        marked("Most of the answer is in the question already: speculation gains most here"),
         "Add type hints and a docstring to this function and handle an empty list. Answer with the whole function.\n\n"
         "```python\ndef average(values, weights):\n    total = 0\n    weight_sum = 0\n"
         "    for value, weight in zip(values, weights):\n        total += value * weight\n"
@@ -32,13 +33,13 @@ EXAMPLES = (
         "    return total / weight_sum\n```",
     ),
     Example(
-        "Explain this",
-        "Much is easy to foresee, some is not",
+        marked("Explain this"),
+        marked("Much is easy to foresee, some is not"),
         "Explain how a hash table handles collisions, for someone who knows arrays. Use a small example.",
     ),
     Example(
-        "Tell a story",
-        "Hard to foresee: here a draft seldom pays, and Tandem notices",
+        marked("Tell a story"),
+        marked("Hard to foresee: here a draft seldom pays, and Tandem notices"),
         "Tell a short story about a lighthouse keeper who finds a letter in a bottle.",
     ),
 )
@@ -58,7 +59,7 @@ class Welcome(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self._title = QLabel("Two models, one answer")
+        self._title = QLabel(tr("Two models, one answer"))
         self._title.setObjectName("greeting")
         self._title.setWordWrap(True)
         self._line = QLabel()
@@ -106,22 +107,37 @@ class Welcome(QWidget):
 
     def show_ready(self) -> None:
         """There is a model: offer examples."""
-        self._title.setText("Two models, one answer")
+        self._title.setText(tr("Two models, one answer"))
         self._line.setText(
-            "A small draft model proposes, the target checks and decides. The text is the target's own but for "
-            "near-ties, sooner. Start with one of these, or write your own."
+            tr(
+                "A small draft model proposes, the target checks and decides. The text is the target's own but for "
+                "near-ties, sooner. Start with one of these, or write your own."
+            )
         )
         self._show(downloading=False, offer=False)
 
     def offer_starter(self, target: str, draft: str, size: int, licence: str, fetched: int = 0) -> None:
         """There is none: propose the pair, or to go on with what is here of it."""
-        self._title.setText("A pair of models to start with")
-        self._line.setText(
-            f"{target} writes, {draft} drafts. Together {gigabytes(size)} to download and about as much memory"
-            f"{', licence ' + licence if licence else ''}. They run on this machine only."
-        )
-        left = f"{gigabytes(max(0, size - fetched))} left" if fetched else gigabytes(size)
-        self.start.setText(f"{'Go on with the download' if fetched else 'Download the pair'} ({left})")
+        self._title.setText(tr("A pair of models to start with"))
+        values = {"target": target, "draft": draft, "size": gigabytes(size), "licence": licence}
+        if licence:
+            line = tr(
+                "{target} writes, {draft} drafts. Together {size} to download and about as much memory, licence "
+                "{licence}. They run on this machine only.",
+                **values,
+            )
+        else:
+            line = tr(
+                "{target} writes, {draft} drafts. Together {size} to download and about as much memory. They run on "
+                "this machine only.",
+                **values,
+            )
+        self._line.setText(line)
+        if fetched:
+            left = gigabytes(max(0, size - fetched))
+            self.start.setText(tr("Go on with the download ({size} left)", size=left))
+        else:
+            self.start.setText(tr("Download the pair ({size})", size=gigabytes(size)))
         self._show(downloading=False, offer=True)
 
     def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
@@ -132,21 +148,21 @@ class Welcome(QWidget):
         self._show(downloading=True, offer=False)
 
     def _build_download(self) -> None:
-        self.start = QPushButton("Download the pair")
+        self.start = QPushButton(tr("Download the pair"))
         self.start.setProperty("primary", True)
         self.start.clicked.connect(self.download)
         self._bar = QProgressBar()
-        self._bar.setAccessibleName("Download progress")
+        self._bar.setAccessibleName(tr("Download progress"))
         self._bar.setTextVisible(False)
         self._progress = QLabel()
         self._progress.setObjectName("subtle")
         self._progress.setTextFormat(Qt.TextFormat.PlainText)
-        self.others = QPushButton("Other models…")
+        self.others = QPushButton(tr("Other models…"))
         self.others.clicked.connect(self.more)
-        self._hold = QPushButton("Pause")
-        self._hold.setAccessibleName("Pause download")
+        self._hold = QPushButton(tr("Pause"))
+        self._hold.setAccessibleName(tr("Pause download"))
         self._hold.clicked.connect(self.pause)
-        self._stop = QPushButton("Cancel download")
+        self._stop = QPushButton(tr("Cancel download"))
         self._stop.clicked.connect(self.cancel)
         for widget in (self._bar, self._progress):
             self._column.addWidget(widget)
@@ -159,12 +175,12 @@ class Welcome(QWidget):
     def _card(self, example: Example) -> QPushButton:
         card = QPushButton()
         card.setProperty("card", True)
-        card.setAccessibleName(f"{example.title}. {example.shows}")
         inner = QVBoxLayout(card)
         inner.setContentsMargins(14, 10, 14, 10)
         inner.setSpacing(2)
         inner.addStretch(1)
-        title, shows = QLabel(example.title), QLabel(example.shows)
+        title, shows = QLabel(tr(example.title)), QLabel(tr(example.shows))
+        card.setAccessibleName(f"{title.text()}. {shows.text()}")
         title.setObjectName("heading")
         shows.setObjectName("subtle")
         shows.setWordWrap(True)

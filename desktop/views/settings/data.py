@@ -10,10 +10,11 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from backend.library.paths import data_path, models_dir
+from desktop.language import marked, tr
 from desktop.widgets.form import Form, quiet
 from desktop.widgets.tips import plain
 
-_MOVED = (
+_MOVED = marked(
     "Tandem's folders are moved with the environment variables TANDEM_HOME and, for models, TANDEM_MODELS_DIR, set "
     "before it starts. Nothing is moved by itself: take what lies in the old folder along."
 )
@@ -32,18 +33,20 @@ class DataPage(Form):
         super().__init__()
         from backend.library.places import hub_cache_dir  # its libraries take a while to load
 
-        self.heading("Folders")
+        self.heading(tr("Folders"))
         self.folders = {
-            "Chats": Folder("chats", data_path()),
-            "Settings": Folder("settings", settings.parent),
-            "Models": Folder("models", models_dir()),
-            "Hub's own cache": Folder("the hub's own cache", hub_cache_dir()),
-            "Logs": Folder("logs", logs),
+            marked("Chats"): Folder(data_path(), tr("Folder of chats"), tr("Open the folder of chats")),
+            marked("Settings"): Folder(settings.parent, tr("Folder of settings"), tr("Open the folder of settings")),
+            marked("Models"): Folder(models_dir(), tr("Folder of models"), tr("Open the folder of models")),
+            marked("Hub's own cache"): Folder(
+                hub_cache_dir(), tr("Folder of the hub's own cache"), tr("Open the folder of the hub's own cache")
+            ),
+            marked("Logs"): Folder(logs, tr("Folder of logs"), tr("Open the folder of logs")),
         }
         for label, folder in self.folders.items():
-            self.row(label, folder)
-        self.note(_MOVED)
-        self.heading("Chats")
+            self.row(tr(label), folder)
+        self.note(tr(_MOVED))
+        self.heading(tr("Chats"))
         for text, act in actions.items():
             button = QPushButton(text)
             button.clicked.connect(lambda _=False, act=act: act())
@@ -52,9 +55,15 @@ class DataPage(Form):
 
 
 class Folder(QWidget):
-    """Its path, to be read and copied, and a button that shows it in the system's file manager."""
+    """Its path, to be read and copied, and a button that shows it in the system's file manager.
 
-    def __init__(self, what: str, path: Path) -> None:
+    Args:
+        path: of the folder.
+        name: what the path is called, for assistive technology.
+        opening: the same of the button.
+    """
+
+    def __init__(self, path: Path, name: str, opening: str) -> None:
         super().__init__()
         self.path = path
         shown = QLineEdit(str(path))
@@ -62,9 +71,9 @@ class Folder(QWidget):
         shown.setReadOnly(True)
         shown.setCursorPosition(0)
         shown.setToolTip(plain(str(path)))
-        shown.setAccessibleName(f"Folder of {what}")
-        self.open = QPushButton("Open")
-        self.open.setAccessibleName(f"Open the folder of {what}")
+        shown.setAccessibleName(name)
+        self.open = QPushButton(tr("Open"))
+        self.open.setAccessibleName(opening)
         self.open.clicked.connect(self._open)
         self.words = quiet("")
         self.words.hide()
@@ -80,9 +89,9 @@ class Folder(QWidget):
 
     def _open(self) -> None:
         if not self.path.is_dir():
-            self._say("This folder is not there yet: it is made when something is put into it.")
+            self._say(tr("This folder is not there yet: it is made when something is put into it."))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.path))):
-            self._say("The system has no program that shows folders. The path can be selected and copied.")
+            self._say(tr("The system has no program that shows folders. The path can be selected and copied."))
         else:
             self._say("")
 

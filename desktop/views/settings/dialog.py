@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout
 
+from desktop.language import marked, tr
 from desktop.models.named import Named
 from desktop.presets import SHIPPED, Preset, Prompt
 from desktop.theme.units import lines
@@ -23,7 +24,7 @@ from desktop.widgets.pages import Pages
 if TYPE_CHECKING:
     from desktop.views.main_window import MainWindow
 
-ENGINE = "Engine"
+ENGINE = marked("Engine")
 _WIDTH, _HEIGHT = 42, 34
 """In heights of a line of text, as far as the screen has room."""
 
@@ -34,7 +35,7 @@ class SettingsDialog(QDialog):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(tr("Settings"))
         settings, prompts = window.settings, Named[Prompt](window.settings, "prompts")
         presets = Named[Preset](settings, "presets", SHIPPED)
         self.appearance = AppearancePage(settings)
@@ -42,19 +43,22 @@ class SettingsDialog(QDialog):
         self.presets = PresetsPage(presets, PresetUse(settings, presets, window.shelf, window.sampling))
         self.prompts = PromptsPage(prompts)
         self.engine = EnginePage(settings, window.engine, window.shelf)
-        exchange = {"Export all chats…": window.exchange.export_all, "Import chats…": window.exchange.import_}
+        exchange = {
+            tr("Export all chats…"): window.exchange.export_all,
+            tr("Import chats…"): window.exchange.import_,
+        }
         self.data = DataPage(settings.path, window.logs, exchange)
-        self.pages = Pages("Settings")
+        self.pages = Pages(tr("Settings"))
         for title, page in (
-            ("Appearance", self.appearance),
-            ("Writing", self.writing),
-            ("Presets", self.presets),
-            ("Prompts", self.prompts),
-            (ENGINE, self.engine),
-            ("Data", self.data),
+            (tr("Appearance"), self.appearance),
+            (tr("Writing"), self.writing),
+            (tr("Presets"), self.presets),
+            (tr("Prompts"), self.prompts),
+            (tr(ENGINE), self.engine),
+            (tr("Data"), self.data),
         ):
             self.pages.add(title, page)
-        close = QPushButton("Close")
+        close = QPushButton(tr("Close"))
         close.clicked.connect(self.reject)
         row = QHBoxLayout()
         row.setContentsMargins(12, 8, 12, 8)
@@ -70,7 +74,7 @@ class SettingsDialog(QDialog):
         self.resize(QSize(lines(self, _WIDTH), lines(self, _HEIGHT)).boundedTo(room))
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)  # Enter in a field presses nothing
-        self.pages.turn_to("Appearance")
+        self.pages.turn_to(tr("Appearance"))
         self.pages.focus_choice()
 
     def finish(self) -> None:
@@ -96,13 +100,13 @@ class SettingsDialog(QDialog):
     def _ask(self) -> None:
         box = QMessageBox(self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setWindowTitle("Not applied yet")
-        box.setText("What you chose for loading is not applied yet.")
-        box.setInformativeText(self.engine.problem or "Applied, it counts from the next load on.")
+        box.setWindowTitle(tr("Not applied yet"))
+        box.setText(tr("What you chose for loading is not applied yet."))
+        box.setInformativeText(self.engine.problem or tr("Applied, it counts from the next load on."))
         apply = box.addButton(self.engine.apply_.text(), QMessageBox.ButtonRole.AcceptRole)
         apply.setEnabled(not self.engine.problem)
-        discard = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
-        back = box.addButton("Go back", QMessageBox.ButtonRole.RejectRole)
+        discard = box.addButton(tr("Discard"), QMessageBox.ButtonRole.DestructiveRole)
+        back = box.addButton(tr("Go back"), QMessageBox.ButtonRole.RejectRole)
         box.setEscapeButton(back)
         box.setDefaultButton(back if self.engine.problem else apply)
         box.buttonClicked.connect(lambda button: self._answer(button is apply, button is discard))
@@ -114,6 +118,6 @@ class SettingsDialog(QDialog):
         elif discard:
             self.engine.discard()
         else:
-            self.pages.turn_to(ENGINE)
+            self.pages.turn_to(tr(ENGINE))
             return
         super().reject()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from desktop.language import marked, tr
 from desktop.models.engine import Engine
 from desktop.models.shelf import Shelf
 from desktop.settings import SettingsFile
@@ -12,7 +13,7 @@ from desktop.views.settings.loading import Loading
 from desktop.views.settings.preset_use import models
 from desktop.widgets.form import Form, quiet
 
-_WHERE = (
+_WHERE = marked(
     "Here: what holds for all chats, and for single models their context and layers. Each chat has its own system "
     "prompt, preset, values, seed, longest reply and thinking: in the chat settings."
 )
@@ -25,13 +26,13 @@ class EnginePage(QWidget):
         super().__init__()
         self._settings, self._engine = settings, engine
         self.form = Form()
-        self.form.note(_WHERE)
+        self.form.note(tr(_WHERE))
         self.drafting = Drafting(self.form, settings, engine)
         target = engine.target or settings.now.target
         self.loading = Loading(self.form, settings.now, engine.state, models(shelf, settings, target))
         self.loading.changed.connect(self._show)
         self._words = quiet("")
-        self.discard_ = QPushButton("Discard")
+        self.discard_ = QPushButton(tr("Discard"))
         self.discard_.clicked.connect(self.discard)
         self.apply_ = QPushButton()
         self.apply_.setProperty("primary", True)
@@ -80,7 +81,7 @@ class EnginePage(QWidget):
 
     def _show(self) -> None:
         again = self._loads_again()
-        self.apply_.setText("Apply and load again" if again else "Apply")
+        self.apply_.setText(tr("Apply and load again") if again else tr("Apply"))
         self.apply_.setEnabled(not self.problem)
         self._words.setText(self.problem or self._says(again=again))
         self._bar.setVisible(self.pending or bool(self.problem))
@@ -93,6 +94,8 @@ class EnginePage(QWidget):
 
     def _says(self, *, again: bool) -> str:
         if not again:
-            return "Not applied yet. It counts from the next time that a model is loaded."
+            return tr("Not applied yet. It counts from the next time that a model is loaded.")
         name = self._engine.state.target.name if self._engine.state.target is not None else self._engine.reloads
-        return f"Not applied yet. Applying loads {name} again; a reply that is being written ends first."
+        return tr(
+            "Not applied yet. Applying loads {model} again; a reply that is being written ends first.", model=name
+        )

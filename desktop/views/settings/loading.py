@@ -8,8 +8,10 @@ from backend.errors import EngineError
 from backend.plan.attention import check_caches
 from backend.plan.request import DEFAULT_CONTEXT
 from backend.protocol import LoadOptions, State
+from desktop.language import marked, tr
 from desktop.models.limits import shown_number
 from desktop.settings import ModelChoices, Settings
+from desktop.views.settings.marked_choice import marked_choice
 from desktop.views.settings.numbers import BATCH, CONTEXT, DRAFT_LAYERS, LAYERS, SNAPSHOTS, THREADS
 from desktop.widgets.field import NumberField
 from desktop.widgets.form import Form, quiet
@@ -18,34 +20,43 @@ from desktop.widgets.picker import ChoiceBox, choice
 _EVERY = ""
 _SCOPED = (CONTEXT, LAYERS, DRAFT_LAYERS)
 _KV = (
-    ("f16, usual", "f16"),
-    ("bf16", "bf16"),
-    ("f32, twice as large", "f32"),
-    ("q8_0, about half as large", "q8_0"),
-    ("q4_0, about a quarter", "q4_0"),
+    (marked("f16, usual"), "f16"),
+    (marked("bf16"), "bf16"),
+    (marked("f32, twice as large"), "f32"),
+    (marked("q8_0, about half as large"), "q8_0"),
+    (marked("q4_0, about a quarter"), "q4_0"),
 )
-_FLASH = (("Automatic", "auto"), ("On", "on"), ("Off", "off"))
-_STRICT = (("Where they cost little", None), ("Always", True), ("Never", False))
+_FLASH = ((marked("Automatic"), "auto"), (marked("On"), "on"), (marked("Off"), "off"))
+_STRICT = ((marked("Where they cost little"), None), (marked("Always"), True), (marked("Never"), False))
 _WEIGHTS = (
-    ("As the system decides", (True, False)),
-    ("Kept in memory", (True, True)),
-    ("Read into memory", (False, False)),
-    ("Read into memory and kept there", (False, True)),
+    (marked("As the system decides"), (True, False)),
+    (marked("Kept in memory"), (True, True)),
+    (marked("Read into memory"), (False, False)),
+    (marked("Read into memory and kept there"), (False, True)),
 )
-_COPIES = (("No", False), ("Yes, where it is measured to pay", True))
+_COPIES = ((marked("No"), False), (marked("Yes, where it is measured to pay"), True))
 _SAYS = {
-    "kv_type": "In which format what was read is remembered; smaller takes less memory and may change answers. "
-    "Default: f16.",
-    "draft_kv_type": "The same of the draft: below f16 fewer of its tokens may be accepted. Default: f16.",
-    "flash_attention": "Another way of computing attention. Default: automatic, on a graphics card, with sliding "
-    "windows and with quantised caches.",
-    "weights": "Kept: never paged out, which the system must allow for that much. Read: not mapped from the file. "
-    "Default: as the system decides.",
-    "strict": "Texts equal plain decoding's to the bit. Whether that costs little is found out when a model is loaded "
-    "for the first time, which then takes as long as a reply of a few hundred tokens. Always: also where drafts get so "
-    "short that replies are slower. Default: where they cost little.",
-    "cheaper_draft": "A copy of the draft in a smaller number format is made once, while nothing is written, and kept "
-    "on the disk. Its steps can be quicker and its guesses worse: both are measured first. Default: no.",
+    "kv_type": marked(
+        "In which format what was read is remembered; smaller takes less memory and may change answers. Default: f16."
+    ),
+    "draft_kv_type": marked("The same of the draft: below f16 fewer of its tokens may be accepted. Default: f16."),
+    "flash_attention": marked(
+        "Another way of computing attention. Default: automatic, on a graphics card, with sliding windows and with "
+        "quantised caches."
+    ),
+    "weights": marked(
+        "Kept: never paged out, which the system must allow for that much. Read: not mapped from the file. Default: "
+        "as the system decides."
+    ),
+    "strict": marked(
+        "Texts equal plain decoding's to the bit. Whether that costs little is found out when a model is loaded for "
+        "the first time, which then takes as long as a reply of a few hundred tokens. Always: also where drafts get so "
+        "short that replies are slower. Default: where they cost little."
+    ),
+    "cheaper_draft": marked(
+        "A copy of the draft in a smaller number format is made once, while nothing is written, and kept on the disk. "
+        "Its steps can be quicker and its guesses worse: both are measured first. Default: no."
+    ),
 }
 
 
@@ -58,14 +69,15 @@ class Loading(QObject):
         super().__init__(page)
         self._state = state
         self._load, self._own = now.load, _own(now)
-        self.scope = choice([("Every model", _EVERY), *((name, number) for number, name in models)], _EVERY)
+        self.scope = choice([(tr("Every model"), _EVERY), *((name, number) for number, name in models)], _EVERY)
         self.scope.activated.connect(lambda _: self._show_scoped())
         self.numbers = {n.field: NumberField(n) for n in (*_SCOPED, THREADS, BATCH, SNAPSHOTS)}
-        self.kv_type, self.draft_kv_type = choice(_KV, now.load.kv_type), choice(_KV, now.load.draft_kv_type)
-        self.flash_attention = choice(_FLASH, now.load.flash_attention)
-        self.weights = choice(_WEIGHTS, None)
-        self.strict = choice(_STRICT, now.load.strict)
-        self.cheaper_draft = choice(_COPIES, now.load.cheaper_draft)
+        self.kv_type = marked_choice(_KV, now.load.kv_type)
+        self.draft_kv_type = marked_choice(_KV, now.load.draft_kv_type)
+        self.flash_attention = marked_choice(_FLASH, now.load.flash_attention)
+        self.weights = marked_choice(_WEIGHTS, None)
+        self.strict = marked_choice(_STRICT, now.load.strict)
+        self.cheaper_draft = marked_choice(_COPIES, now.load.cheaper_draft)
         self.clash = quiet("")
         self.clash.setObjectName("bad")
         self._add_to(page)
@@ -81,7 +93,7 @@ class Loading(QObject):
         """Why what is chosen cannot be applied; empty = it can."""
         for field in self.numbers.values():
             if field.problem:
-                return f"{field.number.label}: {field.problem}"
+                return tr("{setting}: {problem}", setting=tr(field.number.label), problem=field.problem)
         return _clash(self._load)
 
     def differs(self, now: Settings) -> bool:
@@ -103,31 +115,33 @@ class Loading(QObject):
             next(n for n, (_, kept) in enumerate(_WEIGHTS) if kept == (now.load.use_mmap, now.load.use_mlock))
         )
         cores = self._state.threads if now.load.threads is None else 0
-        threads = f"one for each core, {cores} here" if cores else "one for each core"
-        self.numbers["threads"].set_value(now.load.threads, None, empty="Automatic", tail=f"Default: {threads}.")
+        each = (
+            tr("Default: one for each core, {cores} here.", cores=cores) if cores else tr("Default: one for each core.")
+        )
+        self.numbers["threads"].set_value(now.load.threads, None, empty=tr("Automatic"), tail=each)
         self.numbers["batch"].set_value(now.load.batch, LoadOptions().batch)
-        affords = "Default: as many as memory affords."
-        self.numbers["snapshots"].set_value(now.load.snapshots, None, empty="Automatic", tail=affords)
+        affords = tr("Default: as many as memory affords.")
+        self.numbers["snapshots"].set_value(now.load.snapshots, None, empty=tr("Automatic"), tail=affords)
         self._show_scoped()
 
     def _add_to(self, page: Form) -> None:
-        page.heading("Loading")
-        page.row("Context and layers of", self.scope)
+        page.heading(tr("Loading"))
+        page.row(tr("Context and layers of"), self.scope)
         for number in _SCOPED:
-            page.row(number.label, self.numbers[number.field])
-        page.heading("Loading, of every model")
-        page.row("Exact texts", self.strict, _SAYS["strict"])
-        page.row("Threads", self.numbers["threads"])
-        page.row("Prompt slice", self.numbers["batch"])
-        page.row("KV cache, target", self.kv_type, _SAYS["kv_type"])
-        page.row("KV cache, draft", self.draft_kv_type, _SAYS["draft_kv_type"])
-        page.row("Flash attention", self.flash_attention, _SAYS["flash_attention"])
+            page.row(tr(number.label), self.numbers[number.field])
+        page.heading(tr("Loading, of every model"))
+        page.row(tr("Exact texts"), self.strict, tr(_SAYS["strict"]))
+        for number in (THREADS, BATCH):
+            page.row(tr(number.label), self.numbers[number.field])
+        page.row(tr("KV cache, target"), self.kv_type, tr(_SAYS["kv_type"]))
+        page.row(tr("KV cache, draft"), self.draft_kv_type, tr(_SAYS["draft_kv_type"]))
+        page.row(tr("Flash attention"), self.flash_attention, tr(_SAYS["flash_attention"]))
         page.wide(self.clash)
-        page.row("Weights", self.weights, _SAYS["weights"])
-        page.row("Cheaper draft copy", self.cheaper_draft, _SAYS["cheaper_draft"])
+        page.row(tr("Weights"), self.weights, tr(_SAYS["weights"]))
+        page.row(tr("Cheaper draft copy"), self.cheaper_draft, tr(_SAYS["cheaper_draft"]))
         if copy := self._state.draft_copy:
             page.note(f"{copy[0].upper()}{copy[1:].rstrip('.')}.")
-        page.row("Snapshots", self.numbers["snapshots"])
+        page.row(tr(SNAPSHOTS.label), self.numbers["snapshots"])
 
     @property
     def _boxes(self) -> dict[str, ChoiceBox]:
@@ -146,21 +160,29 @@ class Loading(QObject):
         for number in _SCOPED:
             every = getattr(self._load, number.field)
             value = own[number.field] if model else every
-            like = shown_number(every) if every is not None else "Automatic"
-            empty = f"As every: {like}" if model else "Automatic"
+            automatic = tr("Automatic")
+            like = shown_number(every) if every is not None else automatic
+            empty = tr("As every: {value}", value=like) if model else automatic
             self.numbers[number.field].set_value(value, every, empty=empty, tail=self._default(number.field))
         self._tell()
 
     def _default(self, field: str) -> str:
         target, draft = self._state.target, self._state.draft
         if field == "n_ctx":
-            trained = f" {target.name} was trained on {target.n_ctx_train:,}." if target is not None else ""
-            return f"Default: {DEFAULT_CONTEXT:,}, or less where a model knows less.{trained}"
+            if target is None:
+                return tr("Default: {context:,}, or less where a model knows less.", context=DEFAULT_CONTEXT)
+            return tr(
+                "Default: {context:,}, or less where a model knows less. {model} was trained on {trained:,}.",
+                context=DEFAULT_CONTEXT,
+                model=target.name,
+                trained=target.n_ctx_train,
+            )
         if self._state.devices and not any(d.kind in ("gpu", "igpu") for d in self._state.devices):
-            return "Here the engine uses no graphics card, so it changes nothing."
+            return tr("Here the engine uses no graphics card, so it changes nothing.")
         model = target if field == "gpu_layers" else draft
-        has = f" {model.name} has {model.n_layer}." if model is not None else ""
-        return f"Default: as many as fit.{has}"
+        if model is None:
+            return tr("Default: as many as fit.")
+        return tr("Default: as many as fit. {model} has {layers}.", model=model.name, layers=model.n_layer)
 
     def _read(self) -> None:
         model = str(self.scope.currentData())
@@ -185,7 +207,7 @@ class Loading(QObject):
 
     def _tell(self) -> None:
         clash = _clash(self._load)
-        self.clash.setText(f"Not applied: {clash}" if clash else "")
+        self.clash.setText(tr("Not applied: {problem}", problem=clash) if clash else "")
         self.clash.setVisible(bool(clash))
         self.changed.emit()
 

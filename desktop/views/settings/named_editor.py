@@ -7,6 +7,7 @@ from typing import Generic
 
 from PySide6.QtWidgets import QWidget
 
+from desktop.language import tr
 from desktop.models.named import Named, T
 from desktop.widgets.later import Later
 from desktop.widgets.name_edit import NameEdit
@@ -37,7 +38,7 @@ class NamedEditor(Generic[T]):
         self._named, self._show_entry, self._read = named, show, read
         self._shown = ""
         self.row = row = NamedRow(what)
-        self.name = NameEdit("Name", lambda name: named.name_problem(self._shown, name))
+        self.name = NameEdit(tr("Name"), lambda name: named.name_problem(self._shown, name))
         self.later = Later(page, self._save)
         self.name.changed.connect(self.later.start)
         row.chosen.connect(self.show)
@@ -71,7 +72,7 @@ class NamedEditor(Generic[T]):
     def _duplicate(self, number: str) -> None:
         self.later.now()
         entry = self._named.all[number]
-        self._add(entry.model_copy(update={"name": f"{entry.name} copy"}))
+        self._add(entry.model_copy(update={"name": tr("{name} copy", name=entry.name)}))
 
     def _add(self, entry: T) -> None:
         self.show(self._named.add(entry))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 
+from desktop.language import tr
 from desktop.models.named import Named
 from desktop.presets import Prompt
 from desktop.views.chat_settings import ChatSettingsDialog
@@ -24,10 +25,10 @@ class SettingsOpening(QObject):
         window.top.settings.clicked.connect(self.open_chat)
 
     def open(self, page: str = "") -> None:
-        """The program's settings, at a page; as they are if they are open."""
+        """The program's settings, at a page by its English title; as they are if they are open."""
         dialog = self._window.findChild(SettingsDialog) or SettingsDialog(self._window)
         if page:
-            dialog.pages.turn_to(page)
+            dialog.pages.turn_to(tr(page))
         dialog.open()
 
     def finish(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox
 
+from desktop.language import tr
 from desktop.models.choices import label
 from desktop.models.named import Named
 from desktop.models.sampling import SamplingOf, preset_for
@@ -33,12 +34,12 @@ class PresetUse:
 
     def add_to(self, page: Form) -> None:
         """The rows."""
-        page.heading("Which preset is used")
-        says = "By chats that have no preset of their own. A chat's own values always stay its own."
-        page.row("Every model", self.every, says)
+        page.heading(tr("Which preset is used"))
+        says = tr("By chats that have no preset of their own. A chat's own values always stay its own.")
+        page.row(tr("Every model"), self.every, says)
         if self.model.count():
-            page.row("One model", self.model)
-            page.row("Its preset", self.single)
+            page.row(tr("One model"), self.model)
+            page.row(tr("Its preset"), self.single)
 
     def refresh(self) -> None:
         """Show what holds; presets may have come, gone, or have other names."""
@@ -46,12 +47,12 @@ class PresetUse:
         _fill(self.every, self._items(), preset_for(now, None))
         own = now.models.get(self.model.currentData() or "")
         chosen = own.preset if own is not None and own.preset in {*self._presets.all, RECOMMENDED} else _EVERY
-        _fill(self.single, [("As every model", _EVERY), *self._items()], chosen)
+        _fill(self.single, [(tr("As every model"), _EVERY), *self._items()], chosen)
 
     def _items(self) -> list[tuple[str, str]]:
         usual = self._presets.all[USUAL].name
         own = [(preset.name, number) for number, preset in self._presets.all.items()]
-        return [(f"What its publisher recommends, else {usual}", RECOMMENDED), *own]
+        return [(tr("What its publisher recommends, else {preset}", preset=usual), RECOMMENDED), *own]
 
     def _keep(self) -> None:
         model, preset = str(self.model.currentData()), self.single.currentData() or None

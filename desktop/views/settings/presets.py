@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.protocol import Sampling
+from desktop.language import marked, tr
 from desktop.models.named import Named
 from desktop.presets import SAYS, SHIPPED, USUAL, Preset
 from desktop.views.settings.named_editor import NamedEditor
@@ -11,7 +12,7 @@ from desktop.views.settings.preset_use import PresetUse
 from desktop.widgets.field import NumberField
 from desktop.widgets.form import Form, quiet
 
-_OWN = "Yours. Chats that use it have what you change here from their next message on."
+_OWN = marked("Yours. Chats that use it have what you change here from their next message on.")
 _USUAL = SHIPPED[USUAL].sampling
 
 
@@ -23,17 +24,17 @@ class PresetsPage(Form):
         self.use = use
         self.about = quiet("")
         self.fields = {number.field: NumberField(number) for number in SAMPLING}
-        fresh = Preset(name="New preset", sampling=_USUAL)
-        self.editor = NamedEditor(self, "Preset", presets, fresh, self._show, self._read)
+        fresh = Preset(name=tr("New preset"), sampling=_USUAL)
+        self.editor = NamedEditor(self, tr("Preset"), presets, fresh, self._show, self._read)
         use.add_to(self)
-        self.heading("Presets")
-        self.row("Preset", self.editor.row)
-        self.row("Name", self.editor.name)
+        self.heading(tr("Presets"))
+        self.row(tr("Preset"), self.editor.row)
+        self.row(tr("Name"), self.editor.name)
         self.wide(self.about)
         for number in SAMPLING:
             field = self.fields[number.field]
             field.changed.connect(self.editor.later.start)
-            self.row(number.label, field)
+            self.row(tr(number.label), field)
         self.editor.later.timeout.connect(use.refresh)
         self.editor.show(USUAL)
 
@@ -44,7 +45,8 @@ class PresetsPage(Form):
     def _show(self, number: str, preset: Preset | None) -> None:
         assert preset is not None  # the shipped ones are always there
         fixed = number in SHIPPED
-        self.about.setText(f"{SAYS[number]} It stays as it is: duplicate it to change it." if fixed else _OWN)
+        kept = tr("{says} It stays as it is: duplicate it to change it.", says=SAYS[number]) if fixed else tr(_OWN)
+        self.about.setText(kept)
         for name, field in self.fields.items():
             field.set_value(getattr(preset.sampling, name), getattr(_USUAL, name))
             field.edit.setReadOnly(fixed)

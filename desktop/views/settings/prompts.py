@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtGui import QShowEvent
 
+from desktop.language import marked, tr
 from desktop.models.named import Named
 from desktop.presets import Prompt
 from desktop.views.settings.named_editor import NamedEditor
 from desktop.widgets.form import Form
 from desktop.widgets.prompt_edit import PromptEdit
 
-_ABOUT = (
+_ABOUT = marked(
     "System prompts under a name, to be taken into a chat from its settings. What a chat has taken is its own: "
     "changes here reach no chat that exists."
 )
@@ -21,13 +22,14 @@ class PromptsPage(Form):
 
     def __init__(self, prompts: Named[Prompt]) -> None:
         super().__init__()
-        self.text = PromptEdit("Text of the prompt")
-        self.editor = NamedEditor(self, "Prompt", prompts, Prompt(name="New prompt"), self._show, self._read)
+        self.text = PromptEdit(tr("Text of the prompt"))
+        fresh = Prompt(name=tr("New prompt"))
+        self.editor = NamedEditor(self, tr("Prompt"), prompts, fresh, self._show, self._read)
         self.text.edited.connect(self.editor.later.start)
-        self.note(_ABOUT)
-        self.row("Prompt", self.editor.row)
-        self.row("Name", self.editor.name)
-        self.row("Text", self.text)
+        self.note(tr(_ABOUT))
+        self.row(tr("Prompt"), self.editor.row)
+        self.row(tr("Name"), self.editor.name)
+        self.row(tr("Text"), self.text)
         self.editor.show("")
 
     def finish(self) -> None:

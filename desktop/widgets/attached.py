@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBox
 
 from backend.documents import Attachment
 from backend.text import shown_size
+from desktop.language import tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.elided import Elided
 from desktop.widgets.marks import mark
@@ -30,7 +31,7 @@ class Attached(QFrame):
         self.attachment = attachment
         self.text: QPlainTextEdit | None = None
         """Made when it is first opened."""
-        self._toggle = IconButton("file", "Show", text=True)
+        self._toggle = IconButton("file", tr("Show"), text=True)
         self._toggle.setCheckable(True)
         width = _NAME_EM * 2 * self.fontMetrics().averageCharWidth()
         name = self.fontMetrics().elidedText(attachment.shown, Qt.TextElideMode.ElideMiddle, width)
@@ -39,8 +40,8 @@ class Attached(QFrame):
         facts = Elided("")
         facts.setObjectName("subtle")
         facts.set_full_text(" · ".join(filter(None, [shown_size(attachment.size), attachment.part, attachment.note])))
-        self._copy = IconButton("copy", "Copy text")
-        self._copy.setAccessibleName(f"Copy {attachment.shown}")
+        self._copy = IconButton("copy", tr("Copy text"))
+        self._copy.setAccessibleName(tr("Copy {name}", name=attachment.shown))
         self._copy.clicked.connect(self.copy)
         head = QHBoxLayout()
         head.setContentsMargins(2, 1, 4, 1)
@@ -96,7 +97,8 @@ class Attached(QFrame):
         self._name(shown)
 
     def _name(self, shown: bool) -> None:
-        words = f"{'Hide' if shown else 'Show'} {self.attachment.shown}"
+        name = self.attachment.shown
+        words = tr("Hide {name}", name=name) if shown else tr("Show {name}", name=name)
         self._toggle.setAccessibleName(words)
         self._toggle.setToolTip(plain(words))
 
@@ -108,7 +110,7 @@ class Attached(QFrame):
         text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        text.setAccessibleName(f"Text of {self.attachment.shown}")
+        text.setAccessibleName(tr("Text of {name}", name=self.attachment.shown))
         text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         if self.attachment.language:
             text.setFont(QFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()))
@@ -119,7 +121,9 @@ class Attached(QFrame):
         body.setContentsMargins(8, 0, 4, 4)
         body.addWidget(text)
         if len(self.attachment.text) > _SHOWN:
-            more = QLabel(f"Here are the first {_SHOWN:,} of {len(self.attachment.text):,} characters. Copy takes all.")
+            shown, total = f"{_SHOWN:,}", f"{len(self.attachment.text):,}"
+            words = tr("Here are the first {shown} of {total} characters. Copy takes all.", shown=shown, total=total)
+            more = QLabel(words)
             more.setObjectName("subtle")
             more.setWordWrap(True)
             body.addWidget(more)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QRect, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTextEdit, QToolButton, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.maths.typesetter import Typesetter
 from desktop.theme.units import lines
 from desktop.widgets.code import CodeBlock
@@ -65,7 +66,7 @@ class BlockView(QWidget):
     def opening(self) -> str:
         """The first words, without thinking."""
         first = next((block for block in self._blocks if block.kind != "thinking"), None)
-        return first.text[:_OPENING] if first is not None else "Thinking…" if self._blocks else ""
+        return first.text[:_OPENING] if first is not None else tr("Thinking…") if self._blocks else ""
 
     def show_plain(self, text: str) -> None:
         """As typed, but for fenced code, which is shown as code."""
@@ -191,7 +192,7 @@ class Thinking(QWidget):
         if shown:  # folded, it costs nothing
             self._blocks.show_markdown(self._text, complete=self._closed)
         self._inner.setVisible(shown)
-        words = ("Thinking…" if not self._closed else "Hide thinking") if shown else "Show thinking"
+        words = (tr("Hide thinking") if self._closed else tr("Thinking…")) if shown else tr("Show thinking")
         self._toggle.setText(words)
         self._toggle.setAccessibleName(words)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePol
 from backend.documents import Attachment, estimated_tokens
 from backend.text import shown_size
 from desktop.figures import count
+from desktop.language import counted, tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.tips import plain
 
@@ -44,8 +45,8 @@ class Chip(QFrame):
         self._facts = QLabel()
         self._facts.setObjectName("subtle")
         self._facts.setTextFormat(Qt.TextFormat.PlainText)
-        remove = IconButton("close", "Remove", shortcut="Delete", size=0.67)
-        remove.setAccessibleName(f"Remove {name}")
+        remove = IconButton("close", tr("Remove"), shortcut="Delete", size=0.67)
+        remove.setAccessibleName(tr("Remove {name}", name=name))
         remove.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the chip itself has it, and the key
         remove.clicked.connect(self.removed)
         row = QHBoxLayout(self)
@@ -54,7 +55,7 @@ class Chip(QFrame):
         row.addWidget(title)
         row.addWidget(self._facts)
         row.addWidget(remove)
-        self.show_progress("reading…")
+        self.show_progress(tr("reading…"))
 
     @property
     def facts(self) -> str:
@@ -74,17 +75,22 @@ class Chip(QFrame):
         """So many tokens; without a vocabulary that is an estimate."""
         assert self.attachment is not None
         self.weighed = vocabulary
-        part = "first part · " if self.attachment.part else ""
         about = "" if vocabulary else "≈ "
-        size = shown_size(self.attachment.size)
+        size, short = shown_size(self.attachment.size), f"{about}{count(tokens)}"
+        if self.attachment.part:
+            facts = tr("{size} · first part · {tokens} tok", size=size, tokens=short)
+        else:
+            facts = tr("{size} · {tokens} tok", size=size, tokens=short)
         more = ". ".join(filter(None, [self.attachment.part, self.attachment.note]))
-        self._say(f"{size} · {part}{about}{count(tokens)} tok", f"{size}, {about}{tokens:,} tokens. {more}".strip())
+        whole = f"{about}{tokens:,}"
+        said = counted("{size}, {tokens} token.", "{size}, {tokens} tokens.", tokens, size=size, tokens=whole)
+        self._say(facts, f"{said} {more}".strip())
 
     def _say(self, facts: str, more: str) -> None:
         self._facts.setText(facts)
         self.setToolTip(plain(f"{self.name}: {more}"))
         self.setAccessibleName(f"{self.name}, {more}")
-        self.setAccessibleDescription("Delete removes it")
+        self.setAccessibleDescription(tr("Delete removes it"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
@@ -115,14 +121,14 @@ class Chips(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Attachments")
+        self.setAccessibleName(tr("Attachments"))
         self._page = QWidget()
         self._page.setObjectName("chips")
         self.setWidget(self._page)
         self._page.installEventFilter(self)
         self._before = QWidget(self._page)  # never seen: chips come after it for the keyboard, not after everything
         self._before.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._before.setAccessibleName("Attachments")
+        self._before.setAccessibleName(tr("Attachments"))
         self._before.hide()
         self.chips: list[Chip] = []
         self._place()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QFont, QFontDatabase, QGuiApplication, QTextLayout, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.theme.highlight import highlight
 from desktop.theme.icons import IconButton
 from desktop.theme.tokens import tokens_now
@@ -28,7 +29,7 @@ class CodeBlock(QFrame):
         self._coloured: tuple[str, str, bool] | None = None
         self._name = QLabel()
         self._name.setTextFormat(Qt.TextFormat.PlainText)  # the fence's word is the model's: never HTML
-        self._copy = IconButton("copy", "Copy code")
+        self._copy = IconButton("copy", tr("Copy code"))
         self._copy.clicked.connect(self.copy)
         self._edit = _Code()
         self._edit.installEventFilter(self)
@@ -54,8 +55,8 @@ class CodeBlock(QFrame):
     def set_code(self, text: str, language: str, closed: bool) -> None:
         """Show ``text``; while it only grows, the new part is appended."""
         self._language = language
-        self._name.setText(language or "text")
-        self._edit.setAccessibleName(f"Code, {language or 'plain text'}")
+        self._name.setText(language or tr("text"))
+        self._edit.setAccessibleName(tr("Code, {language}", language=language) if language else tr("Code, plain text"))
         self._edit.show_text(text)
         if closed or (len(text) < _SHORT and time.monotonic() - self._coloured_at > 0.25):
             self._colour()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QTextCurso
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.figures import count
+from desktop.language import marked, tr
 from desktop.settings import SendWith
 from desktop.shortcuts import key_text
 from desktop.store import Draft
@@ -14,11 +15,13 @@ from desktop.theme.icons import IconButton
 from desktop.widgets.elided import Elided
 from desktop.widgets.writing import Writing
 
-_COUNTED = "Tokens that the model would read if this message were sent: the conversation so far, and the message."
-_ESTIMATED = "About how many tokens that is: while no model is loaded they cannot be counted."
-_BUSY = "A reply is being written: Esc stops it, your message stays here."
-_READING = "{names} is still being read. Wait a moment, or remove it."
-_DROP = "Drop to attach"
+_COUNTED = marked(
+    "Tokens that the model would read if this message were sent: the conversation so far, and the message."
+)
+_ESTIMATED = marked("About how many tokens that is: while no model is loaded they cannot be counted.")
+_BUSY = marked("A reply is being written: Esc stops it, your message stays here.")
+_READING = marked("{names} is still being read. Wait a moment, or remove it.")
+_DROP = marked("Drop to attach")
 
 
 class Composer(QFrame):
@@ -39,15 +42,15 @@ class Composer(QFrame):
         self.edit = self.writing.edit
         self.edit.entered.connect(self.submit)
         self.writing.edited.connect(self._changed)
-        self.writing.clip.set_label("Attach files", key_text("attach"))
+        self.writing.clip.set_label(tr("Attach files"), key_text("attach"))
         self.edit.installEventFilter(self)
         self._note = Elided("")
         self._note.setObjectName("subtle")
         self._standing = ""
         self._count = QLabel()
         self._count.setObjectName("count")
-        self._count.setToolTip(_COUNTED)
-        self.button = IconButton("send", "Send", shortcut="Return")
+        self._count.setToolTip(tr(_COUNTED))
+        self.button = IconButton("send", tr("Send"), shortcut="Return")
         self.button.setProperty("primary", True)
         self.button.clicked.connect(self._pressed)
         self.button.setAutoRaise(False)
@@ -124,16 +127,14 @@ class Composer(QFrame):
 
     def show_drop(self, over: bool) -> None:
         """Something that can be attached is held over the page, or no more."""
-        self.say(_DROP if over else "")
+        self.say(tr(_DROP) if over else "")
         self._show_focus(over or self.edit.hasFocus())
 
     def set_count(self, tokens: int | None, size: int | None, *, estimated: bool = False) -> None:
         """Show the prompt's size."""
         over = tokens is not None and size is not None and tokens >= size
-        about = "≈ " if estimated else ""
-        text = "" if tokens is None else f"{about}{count(tokens)} tok" + (f" of {count(size)}" if over and size else "")
-        self._count.setText(text)
-        self._count.setToolTip(_ESTIMATED if estimated else _COUNTED)
+        self._count.setText("" if tokens is None else _size(tokens, size if over else None, estimated=estimated))
+        self._count.setToolTip(tr(_ESTIMATED if estimated else _COUNTED))
         if self._count.property("over") != over:
             self._count.setProperty("over", over)
             self._count.style().polish(self._count)
@@ -142,9 +143,9 @@ class Composer(QFrame):
         """Hand the text over; who takes it clears it, so that a message that was not sent stays."""
         reading = self.writing.chips.reading
         if self._running and not self.writing.empty:
-            self.say(_BUSY, aloud=True)
+            self.say(tr(_BUSY), aloud=True)
         elif reading:
-            self.say(_READING.format(names=", ".join(reading)), aloud=True)
+            self.say(tr(_READING, names=", ".join(reading)), aloud=True)
         elif not self._running:
             self.submitted.emit(self.text)
 
@@ -170,8 +171,14 @@ class Composer(QFrame):
     def _refresh(self) -> None:
         if self._running:
             self.button.set_icon("stop")
-            self.button.set_label("Stop", "Esc")
+            self.button.set_label(tr("Stop"), "Esc")
         else:
             self.button.set_icon("send")
-            self.button.set_label("Send", "Return" if self.edit.send_with == "enter" else "Ctrl+Return")
+            self.button.set_label(tr("Send"), "Return" if self.edit.send_with == "enter" else "Ctrl+Return")
         self.button.setEnabled(self._running or not self.writing.empty)
+
+
+def _size(tokens: int, of: int | None, *, estimated: bool) -> str:
+    """What the prompt takes, and of how much where that is too little."""
+    taken = f"≈ {count(tokens)}" if estimated else count(tokens)
+    return tr("{tokens} tok of {size}", tokens=taken, size=count(of)) if of else tr("{tokens} tok", tokens=taken)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.models.limits import Unfit, read_number, shown_number
 from desktop.widgets.form import quiet
 
@@ -18,7 +19,10 @@ _STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.K
 
 @dataclass(slots=True, frozen=True)
 class Number:
-    """Of which field of which model, its label, and in one sentence what it changes; ``step`` of the arrow keys."""
+    """Of which field of which model, its label, and in one sentence what it changes, both marked for translation.
+
+    ``step`` is that of the arrow keys.
+    """
 
     model: type[BaseModel]
     field: str
@@ -45,7 +49,7 @@ class NumberField(QWidget):
         self._tail = ""
         self.edit = QLineEdit()
         self.edit.setObjectName("field")
-        self.edit.setAccessibleName(number.label)
+        self.edit.setAccessibleName(tr(number.label))
         self.edit.installEventFilter(self)
         self.edit.textEdited.connect(self._read)
         self.words = quiet("")
@@ -73,7 +77,7 @@ class NumberField(QWidget):
             tail: what is said of the default; else that it is one.
         """
         self._value, self._held, self._default, self.problem = value, value, default, ""
-        self._tail = tail or f"Default: {shown_number(default)}."
+        self._tail = tail or tr("Default: {number}.", number=shown_number(default))
         self.edit.setText(shown_number(value))
         self.edit.setPlaceholderText(empty or shown_number(default))
         self._tell()
@@ -120,7 +124,8 @@ class NumberField(QWidget):
             self.changed.emit()
 
     def _tell(self) -> None:
-        self.words.setText(f"Not used: {self.problem}" if self.problem else f"{self.number.says} {self._tail}")
+        says = f"{tr(self.number.says)} {self._tail}"
+        self.words.setText(tr("Not used: {problem}", problem=self.problem) if self.problem else says)
         self.words.setObjectName("bad" if self.problem else "subtle")
         self.edit.setProperty("wrong", bool(self.problem))
         self.edit.setAccessibleDescription(self.words.text())

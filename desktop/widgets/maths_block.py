@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.maths.find import alone
 from desktop.maths.typeset import Drawing
 from desktop.maths.typesetter import Typesetter
@@ -36,7 +37,7 @@ class MathsBlock(QWidget):
         self._text: Prose | None = None
         self._waits = False
         self._scroll = _Sideways()
-        self._copy = _Quiet("copy", "Copy formula")
+        self._copy = _Quiet("copy", tr("Copy formula"))
         self._copy.clicked.connect(self.copy)
         self._restore = QTimer(self, singleShot=True, interval=1500)
         self._restore.timeout.connect(lambda: self._copy.set_icon("copy"))
@@ -98,7 +99,7 @@ class MathsBlock(QWidget):
         if not self.drawn and self._maths is not None and self._latex is not None:
             self._scroll.formula.drawing = self._maths.drawing(self._latex, display=True)
             self._waits = self._maths.waits(self._latex, display=True)
-            self._scroll.setAccessibleName(f"Formula: {self._latex[:200]}")
+            self._scroll.setAccessibleName(tr("Formula: {latex}", latex=self._latex[:200]))
             self._scroll.setToolTip(plain(self._source))
         if not self.drawn:
             self._write()

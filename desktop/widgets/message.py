@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from desktop.figures import footer
+from desktop.language import marked, tr
 from desktop.maths.typesetter import Typesetter
 from desktop.models.asking import timings_of
 from desktop.models.origins import pieces
@@ -28,8 +29,8 @@ from desktop.widgets.writing import as_typed
 
 RING = 7
 """Room beside the text for the line that shows the focus."""
-_ENDS = {"length": "stopped at the token limit", "cancelled": "stopped"}
-_OF_PARTS = "What was written before stays as it was; the figures are of what was written last."
+_ENDS = {"length": marked("stopped at the token limit"), "cancelled": marked("stopped")}
+_OF_PARTS = marked("What was written before stays as it was; the figures are of what was written last.")
 
 
 class MessageWidget(QFrame):
@@ -74,7 +75,7 @@ class MessageWidget(QFrame):
         self._footer.setObjectName("footer")
         self._footer.setWordWrap(True)
         self._footer.setTextFormat(Qt.TextFormat.PlainText)
-        self._waiting = QLabel("Waiting for the first word…")
+        self._waiting = QLabel(tr("Waiting for the first word…"))
         self._waiting.setObjectName("subtle")
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(RING, 2, RING, 2)
@@ -120,14 +121,15 @@ class MessageWidget(QFrame):
 
     def _show_end(self, message: Message) -> None:
         """What there is to say of a reply that is not being written, and to do with it."""
-        extra = [_ENDS[message.finish]] if message.finish in _ENDS else []
+        extra = [tr(_ENDS[message.finish])] if message.finish in _ENDS else []
         if message.state == "failed":
-            extra = [f"failed: {(message.error or {}).get('message', 'the engine stopped')}"]
+            why = (message.error or {}).get("message", tr("the engine stopped"))
+            extra = [tr("failed: {why}", why=why)]
         elif message.state == "stopped" and not message.finish:
-            extra = ["Tandem ended while this was written"]
+            extra = [tr("Tandem ended while this was written")]
         how = story(message, lambda target: self._author_of(replace(message, target=target)))
         self._footer.setText(footer(timings_of(message), message.comparison, extra, how))
-        self._footer.setToolTip(plain("\n".join(filter(None, (_OF_PARTS if how else "", message.note)))))
+        self._footer.setToolTip(plain("\n".join(filter(None, (tr(_OF_PARTS) if how else "", message.note)))))
         self._compare.setVisible(not by_hand(message))
         self._continue.setVisible(self._last and can_go_on(message))
 
@@ -135,7 +137,8 @@ class MessageWidget(QFrame):
         """What assistive technology reads: who, and how it begins."""
         opening = self.message.content[:500] if self.message.role == "user" else self.blocks.opening
         names = ", ".join(attachment.shown for attachment in self.message.attachments)
-        name = f"{self._author}: {' '.join(opening.split())[:120]}{f' (with {names})' if names else ''}"
+        said = {"author": self._author, "words": " ".join(opening.split())[:120]}
+        name = tr("{author}: {words} (with {names})", names=names, **said) if names else tr("{author}: {words}", **said)
         if name != self.accessibleName():
             self.setAccessibleName(name)
 
@@ -249,9 +252,9 @@ class MessageWidget(QFrame):
         row = QHBoxLayout()
         row.addSpacing(48)
         row.addWidget(bubble, 1)
-        self._tools = MessageTools(place, "version")
+        self._tools = MessageTools(place, tr("Earlier version"), tr("Later version"))
         self._tools.sibling.connect(lambda step: self.sibling.emit(self.message, step))
-        self._tools.add("pencil", "Edit message", self.rewrite)
+        self._tools.add("pencil", tr("Edit message"), self.rewrite)
         self._tools.add_copy(self.copy)
         self._bar: QWidget = self._tools
         whole = QVBoxLayout()
@@ -277,13 +280,13 @@ class MessageWidget(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
         row.addWidget(self._footer, 1)
-        self._tools = tools = MessageTools(place, "answer")
+        self._tools = tools = MessageTools(place, tr("Earlier answer"), tr("Later answer"))
         tools.sibling.connect(lambda step: self.sibling.emit(self.message, step))
-        tools.add("pencil", "Edit reply", self.rewrite)
+        tools.add("pencil", tr("Edit reply"), self.rewrite)
         tools.add_copy(self.copy)
-        self._continue = tools.add("onward", "Continue", lambda: self.go_on.emit(self.message), "Ctrl+Shift+R")
-        tools.add("again", "Regenerate", lambda: self.regenerate.emit(self.message), "Ctrl+R")
-        compare = "Compare with and without speculation"
+        self._continue = tools.add("onward", tr("Continue"), lambda: self.go_on.emit(self.message), "Ctrl+Shift+R")
+        tools.add("again", tr("Regenerate"), lambda: self.regenerate.emit(self.message), "Ctrl+R")
+        compare = tr("Compare with and without speculation")
         self._compare = tools.add("columns", compare, lambda: self.compare.emit(self.message))
         row.addWidget(tools)
         self._layout.addWidget(self._bar)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
+from desktop.language import tr
 from desktop.settings import SendWith
 from desktop.widgets.wrapping import wrap_mode
 from desktop.words import IMAGES, Notice
@@ -32,8 +33,8 @@ class MessageEdit(QPlainTextEdit):
     def __init__(self, *, lines: bool = False) -> None:
         super().__init__()
         self._lines = lines
-        self.setPlaceholderText("Message…")
-        self.setAccessibleName("Message")
+        self.setPlaceholderText(tr("Message…"))
+        self.setAccessibleName(tr("Message"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
+from desktop.language import tr
 from desktop.theme.icons import IconButton
 
 
@@ -15,13 +16,13 @@ class MessageTools(QWidget):
 
     Args:
         place: which of how many versions this is, counting from 1.
-        what: a version is called.
+        earlier, later: what the buttons between versions say.
     """
 
     sibling = Signal(int)
     """Steps to another version."""
 
-    def __init__(self, place: tuple[int, int], what: str) -> None:
+    def __init__(self, place: tuple[int, int], earlier: str, later: str) -> None:
         super().__init__()
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
@@ -30,11 +31,11 @@ class MessageTools(QWidget):
         self._copy: IconButton | None = None
         n, of = place
         if of > 1:
-            self.add("left", f"Earlier {what}", lambda: self.sibling.emit(-1)).setEnabled(n > 1)
+            self.add("left", earlier, lambda: self.sibling.emit(-1)).setEnabled(n > 1)
             label = QLabel(f"{n}/{of}")
             label.setObjectName("subtle")
             self._row.addWidget(label)
-            self.add("right", f"Later {what}", lambda: self.sibling.emit(1)).setEnabled(n < of)
+            self.add("right", later, lambda: self.sibling.emit(1)).setEnabled(n < of)
 
     def add(self, icon: str, label: str, act: Callable[[], object], shortcut: str = "") -> IconButton:
         """A button at the end of the row."""
@@ -45,7 +46,7 @@ class MessageTools(QWidget):
 
     def add_copy(self, act: Callable[[], object]) -> None:
         """The button that copies the message."""
-        self._copy = self.add("copy", "Copy message", act)
+        self._copy = self.add("copy", tr("Copy message"), act)
 
     def show_copied(self) -> None:
         """For a moment."""

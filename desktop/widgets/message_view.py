@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QFontInfo, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.maths.typesetter import Typesetter
 from desktop.settings import SendWith
 from desktop.store import Draft, Message
@@ -52,7 +53,7 @@ class MessageView(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("Conversation")
+        self.setAccessibleName(tr("Conversation"))
         self._earlier: list[Message] = []
         self._widgets: dict[int, MessageWidget] = {}
         self._following = True
@@ -61,25 +62,23 @@ class MessageView(QScrollArea):
         self._seeking = Seeking(self, self._sought, self._lay_out_more)
         self._origins = False
         self._send_with: SendWith = "enter"
-        self._more = QPushButton("Show earlier messages")
+        self._more = QPushButton(tr("Show earlier messages"))
         self._more.clicked.connect(self._show_earlier)
         self._more.hide()
-        self._column = QWidget()
-        self._column.setObjectName("column")
+        self._column = QWidget(objectName="column")
         self._list = QVBoxLayout(self._column)
         self._list.setContentsMargins(0, 20, 0, 20)
         self._list.setSpacing(18)
         self._list.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._list.addStretch(1)
-        page = QWidget()
-        page.setObjectName("column")
+        page = QWidget(objectName="column")
         row = QHBoxLayout(page)
         row.setContentsMargins(16 - RING, 0, 16 - RING, 0)
         row.addStretch(1)
         row.addWidget(self._column, 1000)
         row.addStretch(1)
         self.setWidget(page)
-        self.jump = IconButton("down", "Jump to latest", self)
+        self.jump = IconButton("down", tr("Jump to latest"), self)
         self.jump.setObjectName("jump")
         self.jump.clicked.connect(self.to_end)
         self.jump.hide()

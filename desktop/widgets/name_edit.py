@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.widgets.form import quiet
 
 
@@ -52,7 +53,7 @@ class NameEdit(QWidget):
 
     def _say(self, problem: str) -> None:
         told, self.problem = self.problem, problem
-        self.words.setText(f"Not used: {problem[:1].lower()}{problem[1:]}" if problem else "")
+        self.words.setText(tr("Not used: {problem}", problem=problem[:1].lower() + problem[1:]) if problem else "")
         self.words.setVisible(bool(problem))
         self.edit.setProperty("wrong", bool(problem))
         self.edit.setAccessibleDescription(self.words.text())

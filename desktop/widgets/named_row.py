@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.picker import ChoiceBox
 
@@ -29,15 +30,15 @@ class NamedRow(QWidget):
         self.box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.box.setMinimumContentsLength(8)
         self.box.activated.connect(lambda _: self.chosen.emit(self.current))
-        self.new = IconButton("plus", f"New {what.lower()}")
-        self.copy = IconButton("copy", f"Duplicate {what.lower()}")
-        self.trash = IconButton("trash", f"Delete {what.lower()}")
+        self.new = IconButton("plus", tr("New {what}", what=what.lower()))
+        self.copy = IconButton("copy", tr("Duplicate {what}", what=what.lower()))
+        self.trash = IconButton("trash", tr("Delete {what}", what=what.lower()))
         self.new.clicked.connect(self.made)
         self.copy.clicked.connect(lambda: self.duplicated.emit(self.current))
         self.trash.clicked.connect(lambda: self.deleted.emit(self.current))
         self._gone = QLabel()
         self._gone.setWordWrap(True)
-        self.undo = QPushButton("Undo delete")
+        self.undo = QPushButton(tr("Undo delete"))
         self.undo.clicked.connect(self.undone)
         self.setFocusProxy(self.box)
         upper, lower = QHBoxLayout(), QHBoxLayout()
@@ -74,7 +75,7 @@ class NamedRow(QWidget):
 
     def show_deleted(self, name: str) -> None:
         """What can come back; empty = nothing."""
-        self._gone.setText(f"“{name}” was deleted." if name else "")
+        self._gone.setText(tr("“{name}” was deleted.", name=name) if name else "")
         self._gone.setVisible(bool(name))
         self.undo.setVisible(bool(name))
         if name:

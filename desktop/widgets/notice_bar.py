@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.theme.icons import IconButton
 from desktop.words import LABELS, Action, Notice
 
@@ -33,7 +34,7 @@ class NoticeBar(QFrame):
         self._shown = Notice("")
         self._buttons = QHBoxLayout()
         self._buttons.addStretch(1)
-        close = IconButton("close", "Close this notice")
+        close = IconButton("close", tr("Close this notice"))
         close.clicked.connect(self.hide)
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
@@ -71,8 +72,8 @@ class NoticeBar(QFrame):
         for action in notice.actions:
             if action in _OWN and _own(notice, action) is None:
                 continue
-            button = QPushButton(LABELS[action])
-            button.setAccessibleName(LABELS[action])
+            button = QPushButton(tr(LABELS[action]))
+            button.setAccessibleName(tr(LABELS[action]))
             button.clicked.connect(lambda _=False, chosen=action: self._act(chosen))
             self._buttons.addWidget(button)
         self._buttons.addStretch(1)

@@ -23,22 +23,23 @@ from PySide6.QtWidgets import (
 )
 
 from backend.protocol import Origin
+from desktop.language import marked, tr
 from desktop.models.origins import Piece
 from desktop.theme.tokens import mix, tokens_now
 from desktop.widgets.prose import Prose
 from desktop.widgets.prose_style import dress
 
-LEGEND = (
+LEGEND = marked(
     "Underlined: drafted and accepted. Dotted: the target's correction of a draft. Dashed: the token that a wholly "
     "accepted draft brings on top. Not marked: plain decoding. In italics: edited, or not known. Click a token, or "
     "press Enter on it, to see its round."
 )
 WORDS: dict[Origin | None, str] = {
-    "accepted": "drafted, accepted",
-    "correction": "correction",
-    "bonus": "bonus",
-    "plain": "plain",
-    None: "edited, or not known token by token",
+    "accepted": marked("drafted, accepted"),
+    "correction": marked("correction"),
+    "bonus": marked("bonus"),
+    "plain": marked("plain"),
+    None: marked("edited, or not known token by token"),
 }
 _LINES: dict[Origin | None, QTextCharFormat.UnderlineStyle] = {
     "accepted": QTextCharFormat.UnderlineStyle.SingleUnderline,
@@ -46,9 +47,28 @@ _LINES: dict[Origin | None, QTextCharFormat.UnderlineStyle] = {
     "bonus": QTextCharFormat.UnderlineStyle.DashUnderline,
 }
 
-_COLUMNS = ["Place", "Guessed", "The target said", "Probability", "What came of it"]
+_COLUMNS = (
+    marked("Place"),
+    marked("Guessed"),
+    marked("The target said"),
+    marked("Probability"),
+    marked("What came of it"),
+)
+_GUESSED_BY = {
+    "draft": marked(
+        "Round {number}: {guessed} guessed by the draft model, {accepted} accepted; "
+        "guessing {guessing} ms, pass {took} ms."
+    ),
+    "lookup": marked(
+        "Round {number}: {guessed} guessed by lookup, {accepted} accepted; guessing {guessing} ms, pass {took} ms."
+    ),
+    "lookahead": marked(
+        "Round {number}: {guessed} guessed by lookahead, {accepted} accepted; guessing {guessing} ms, pass {took} ms."
+    ),
+}
+"""A round by who guessed: whole sentences, which other languages build otherwise."""
 _CHANCE = 3
-_CHANCE_TIP = (
+_CHANCE_TIP = marked(
     "The target's probability for its token, by all of the chat's sampling settings; where the likeliest token is "
     "always taken, at temperature 1. Known of replies that are written while tokens are shown."
 )
@@ -62,7 +82,7 @@ class TokenText(Prose):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Text of the message, token by token")
+        self.setAccessibleName(tr("Text of the message, token by token"))
         flags = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         self.setTextInteractionFlags(flags)
         self._pieces: list[Piece] = []
@@ -101,10 +121,7 @@ class TokenText(Prose):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             piece = self._at(event.pos())
-            words = WORDS[piece.origin] if piece else ""
-            if piece and piece.origin is not None:
-                words += f", round {piece.round}"
-            QToolTip.showText(event.globalPos(), words, self)
+            QToolTip.showText(event.globalPos(), _says(piece) if piece else "", self)
             return True
         return super().event(event)
 
@@ -132,9 +149,9 @@ class RoundTable(QWidget):
         self.title.setWordWrap(True)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.table = QTableWidget(0, len(_COLUMNS))
-        self.table.setHorizontalHeaderLabels(_COLUMNS)
-        self.table.horizontalHeaderItem(_CHANCE).setToolTip(_CHANCE_TIP)  # type: ignore[union-attr]
-        self.table.setAccessibleName("Round")
+        self.table.setHorizontalHeaderLabels([tr(heading) for heading in _COLUMNS])
+        self.table.horizontalHeaderItem(_CHANCE).setToolTip(tr(_CHANCE_TIP))  # type: ignore[union-attr]
+        self.table.setAccessibleName(tr("Round"))
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setShowGrid(False)
@@ -175,7 +192,7 @@ class OriginsView(QWidget):
         self.text.picked.connect(self.picked)
         self.round = RoundTable()
         self.round.hide()
-        self.legend = legend = QLabel(LEGEND)
+        self.legend = legend = QLabel(tr(LEGEND))
         legend.setObjectName("subtle")
         legend.setWordWrap(True)
         layout = QVBoxLayout(self)
@@ -188,6 +205,11 @@ class OriginsView(QWidget):
         """Below the text."""
         self.round.show_round(title, rows)
         self.round.show()
+
+
+def _says(piece: Piece) -> str:
+    how = tr(WORDS[piece.origin])
+    return how if piece.origin is None else tr("{how}, round {number}", how=how, number=piece.round)
 
 
 def _look(origin: Origin | None) -> QTextCharFormat:
@@ -208,7 +230,9 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
         if at >= len(ids):
             return "–"
         known = text.get(ids[at])
-        return f"token {ids[at]}" if known is None else f"“{known}”".replace("\n", "⏎").replace("\t", "⇥")
+        if known is None:
+            return tr("token {number}", number=ids[at])
+        return f"“{known}”".replace("\n", "⏎").replace("\t", "⇥")
 
     chances = record.get("p") or ()
 
@@ -219,10 +243,10 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
 
     def outcome(at: int) -> str:
         if at < accepted:
-            return "accepted"
+            return tr("accepted")
         if at < len(proposed):
-            return "replaced" if at == accepted and at < len(targets) else "discarded"
-        return "bonus" if proposed else "plain"
+            return tr("replaced") if at == accepted and at < len(targets) else tr("discarded")
+        return tr("bonus") if proposed else tr("plain")
 
     return [
         (str(at + 1), shown(proposed, at), shown(targets, at), chance(at), outcome(at))
@@ -232,13 +256,15 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
 
 def round_title(record: dict[str, Any]) -> str:
     """What the round was, in one line."""
-    source = {"draft": "the draft model", "lookup": "lookup", "lookahead": "lookahead"}.get(record.get("source") or "")
-    number, guessed, accepted = record.get("round"), len(record.get("proposed") or ()), record.get("accepted") or 0
-    took = f"pass {record.get('verify_ms') or 0:.1f} ms"
-    if source is None:
-        why = str(record.get("reason") or "").replace("%", " %")
-        return f"Round {number}: plain, {took}. {why[:1].upper()}{why[1:]}".strip()
-    return (
-        f"Round {number}: {guessed} guessed by {source}, {accepted} accepted; "
-        f"guessing {record.get('draft_ms') or 0:.1f} ms, {took}."
-    )
+    said = _GUESSED_BY.get(record.get("source") or "")
+    values: dict[str, Any] = {
+        "number": record.get("round"),
+        "guessed": len(record.get("proposed") or ()),
+        "accepted": record.get("accepted") or 0,
+        "guessing": f"{record.get('draft_ms') or 0:.1f}",
+        "took": f"{record.get('verify_ms') or 0:.1f}",
+    }
+    if said is not None:
+        return tr(said, **values)
+    why = str(record.get("reason") or "").replace("%", " %")
+    return f"{tr('Round {number}: plain, pass {took} ms.', **values)} {why[:1].upper()}{why[1:]}".strip()

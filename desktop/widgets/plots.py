@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QSlider, QVBoxLayout, QWidget
 
 from backend.equations import expected_tokens
+from desktop.language import tr
 from desktop.models.insight import CURVES, SHOWN_ROUNDS, Bar
 from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
@@ -81,7 +82,7 @@ class RatePlot(Plot):
     """Tokens per second over the reply."""
 
     def __init__(self) -> None:
-        super().__init__("Speed", "s", "tok/s")
+        super().__init__(tr("Speed"), tr("s", note="seconds"), tr("tok/s"))
         self._line = self.plot.plot([], [])
 
     def show_points(self, points: Sequence[tuple[float, float]], words: str) -> None:
@@ -97,7 +98,7 @@ class PositionPlot(Plot):
     """How many of the draft tokens at each place stood."""
 
     def __init__(self) -> None:
-        super().__init__("Accepted by place in the draft", "place", "share")
+        super().__init__(tr("Accepted by place in the draft"), tr("place"), tr("share"))
         self._bars = pg.BarGraphItem(x=[], height=[], width=0.7)
         self.plot.addItem(self._bars)
         self.plot.setYRange(0, 1)
@@ -108,14 +109,15 @@ class PositionPlot(Plot):
         self._bars.setOpts(x=list(range(1, len(shares) + 1)), height=list(shares), brush=accent, pen=_pen(accent))
         self.plot.setVisible(bool(shares))
         listed = ", ".join(f"{share:.0%}".replace("%", " %") for share in shares)
-        self.set_words(f"Place by place: {listed}." if shares else "Nothing was drafted in this reply.")
+        nothing = tr("Nothing was drafted in this reply.")
+        self.set_words(tr("Place by place: {shares}.", shares=listed) if shares else nothing)
 
 
 class EquationPlot(Plot):
     """Eq. (1) for some draft lengths, and where this reply stands."""
 
     def __init__(self) -> None:
-        super().__init__("Tokens a pass, by acceptance", "acceptance", "tokens a pass")
+        super().__init__(tr("Tokens a pass, by acceptance"), tr("acceptance"), tr("tokens a pass"))
         self._curves = [self.plot.plot([], []) for _ in range(len(CURVES) + 1)]
         self._point = self.plot.plot([], [], symbol="o", symbolSize=9)
         self.plot.setXRange(0, 1)
@@ -132,7 +134,8 @@ class EquationPlot(Plot):
         self._point.setSymbolBrush(tokens.accent)
         self._point.setSymbolPen(_pen(tokens.page))
         self._point.setData([alpha] if here else [], [came] if here else [])
-        self.set_words(f"Eq. (1) for drafts of {CURVES[0]} (dashed) and {CURVES[1]} (dotted). {words}")
+        curves = tr("Eq. (1) for drafts of {one} (dashed) and {other} (dotted).", one=CURVES[0], other=CURVES[1])
+        self.set_words(f"{curves} {words}")
 
 
 class TimelinePlot(Plot):
@@ -142,9 +145,9 @@ class TimelinePlot(Plot):
     """Others are to be shown."""
 
     def __init__(self) -> None:
-        super().__init__("Rounds", "ms", "")
+        super().__init__(tr("Rounds"), tr("ms"), "")
         self.last = QSlider(Qt.Orientation.Horizontal)
-        self.last.setAccessibleName("Which rounds are shown")
+        self.last.setAccessibleName(tr("Which rounds are shown"))
         self.last.setRange(SHOWN_ROUNDS, SHOWN_ROUNDS)
         self.last.valueChanged.connect(self.moved)
         layout = self.layout()
@@ -154,7 +157,7 @@ class TimelinePlot(Plot):
         self._plain = pg.BarGraphItem(x0=[], width=[], y0=[], height=[])
         for item in (*self._bars, self._plain):
             self.plot.addItem(item)
-        self.plot.getAxis("left").setTicks([[(0.5, "rounds"), (1.7, "plain")]])
+        self.plot.getAxis("left").setTicks([[(0.5, tr("rounds")), (1.7, tr("plain"))]])
         self.plot.setYRange(0, 2.2)
 
     def place(self, of: int) -> slice:

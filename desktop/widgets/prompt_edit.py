@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.models.named import Named
 from desktop.models.titles import title_from
 from desktop.presets import Prompt
@@ -28,7 +29,7 @@ class PromptEdit(QWidget):
         self.edit = QPlainTextEdit()
         self.edit.setObjectName("field")
         self.edit.setTabChangesFocus(True)
-        self.edit.setPlaceholderText("For example: Answer briefly, and say when you are not sure.")
+        self.edit.setPlaceholderText(tr("For example: Answer briefly, and say when you are not sure."))
         self.edit.setAccessibleName(name)
         self.edit.textChanged.connect(self.edited)
         self.setFocusProxy(self.edit)
@@ -38,7 +39,7 @@ class PromptEdit(QWidget):
         layout.addWidget(self.edit)
         self._fit()
         if prompts is not None:
-            self.library = IconButton("chevron", "Prompts", text=True)
+            self.library = IconButton("chevron", tr("Prompts"), text=True)
             self.library.setPopupMode(IconButton.ToolButtonPopupMode.InstantPopup)
             self._menu = QMenu(self)
             self._menu.aboutToShow.connect(self._fill)
@@ -78,9 +79,9 @@ class PromptEdit(QWidget):
         for prompt in self._prompts.all.values():
             self._menu.addAction(prompt.name.replace("&", "&&"), partial(self.take, prompt.text))
         if not self._prompts.all:
-            self._menu.addAction("No prompts are kept yet").setEnabled(False)
+            self._menu.addAction(tr("No prompts are kept yet")).setEnabled(False)
         self._menu.addSeparator()
-        keep = self._menu.addAction("Keep this one", self._keep)
+        keep = self._menu.addAction(tr("Keep this one"), self._keep)
         keep.setEnabled(bool(self.text.strip()))
 
     def _keep(self) -> None:

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
+from desktop.language import tr
 from desktop.maths.find import Piece
 from desktop.maths.typeset import Drawing
 from desktop.maths.typesetter import Typesetter
@@ -55,7 +56,7 @@ class Prose(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setOpenLinks(False)
-        self.setAccessibleName("Text of the message")
+        self.setAccessibleName(tr("Text of the message"))
         self.anchorClicked.connect(self.follow)
         self.document().setDocumentMargin(0)
         option = QTextOption()

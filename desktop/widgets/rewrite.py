@@ -6,12 +6,13 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from desktop.language import marked, tr
 from desktop.settings import SendWith
 from desktop.store import Draft
 from desktop.widgets.writing import Writing
 
-_SENT = "Sends a new version. The old one stays beside it."
-_SAVED = "Saves your version of the reply. The old one stays beside it, and the chat goes on from yours."
+_SENT = marked("Sends a new version. The old one stays beside it.")
+_SAVED = marked("Saves your version of the reply. The old one stays beside it, and the chat goes on from yours.")
 
 
 class Rewrite(QWidget):
@@ -37,20 +38,20 @@ class Rewrite(QWidget):
         self.writing.replace(draft)
         self.edit = self.writing.edit
         self.edit.send_with = "ctrl_enter" if reply else send_with
-        self.edit.setAccessibleName("Your version of the reply" if reply else "New version of the message")
+        self.edit.setAccessibleName(tr("Your version of the reply") if reply else tr("New version of the message"))
         self.edit.entered.connect(self._send)
         self.writing.edited.connect(self._refresh)
         self._pause = QTimer(self, singleShot=True, interval=300)
         self._pause.timeout.connect(lambda: self.paused.emit(self.writing.draft))
-        words = QLabel(_SAVED if reply else _SENT)
+        words = QLabel(tr(_SAVED if reply else _SENT))
         words.setObjectName("subtle")
         words.setWordWrap(True)
-        self.send = QPushButton("Save" if reply else "Send")
-        key = "Enter" if self.edit.send_with == "enter" else "Ctrl+Enter"
+        self.send = QPushButton(tr("Save") if reply else tr("Send"))
+        key = tr("Enter") if self.edit.send_with == "enter" else tr("Ctrl+Enter")
         self.send.setToolTip(f"{self.send.text()} ({key})")
         self.send.setProperty("primary", True)
         self.send.clicked.connect(self._send)
-        cancel = QPushButton("Cancel")
+        cancel = QPushButton(tr("Cancel"))
         cancel.clicked.connect(self.left)
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 4)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from desktop.figures import DEFINITIONS, MISSING
+from desktop.language import marked, tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.elided import Elided
 
@@ -22,13 +23,13 @@ _WIDEST = {
 }
 _FIRST_TO_GO = ("split", "per_pass", "memory", "context", "accepted", "speedup", "rate")
 _LABELS = {
-    "rate": "Generation speed",
-    "speedup": "Speed-up",
-    "accepted": "Accepted",
-    "per_pass": "Tokens per pass",
-    "split": "Time split",
-    "context": "Context",
-    "memory": "Memory",
+    "rate": marked("Generation speed"),
+    "speedup": marked("Speed-up"),
+    "accepted": marked("Accepted"),
+    "per_pass": marked("Tokens per pass"),
+    "split": marked("Time split"),
+    "context": marked("Context"),
+    "memory": marked("Memory"),
 }
 
 
@@ -42,9 +43,9 @@ class StatusBar(QFrame):
         self.setObjectName("status")
         font = QFont()
         font.setFeature(QFont.Tag("tnum"), 1)
-        self._lead = Elided("Engine state")
+        self._lead = Elided(tr("Engine state"))
         self._lead.setProperty("lead", True)
-        self._cancel = IconButton("close", "Cancel loading")
+        self._cancel = IconButton("close", tr("Cancel loading"))
         self._cancel.clicked.connect(self.cancelled)
         self._cancel.hide()
         row = QHBoxLayout(self)
@@ -57,8 +58,8 @@ class StatusBar(QFrame):
         for name in _WIDEST:
             label = QLabel()
             label.setFont(font)
-            label.setToolTip(DEFINITIONS[name])
-            label.setAccessibleName(_LABELS[name])
+            label.setToolTip(tr(DEFINITIONS[name]))
+            label.setAccessibleName(tr(_LABELS[name]))
             label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             row.addWidget(label)
             self._items[name] = label
@@ -104,6 +105,7 @@ class StatusBar(QFrame):
         self._lead.set_full_text(self._lead_text, self._detail)
         for name, text in self._next.items():
             self._items[name].setText("" if text == MISSING else text)
+            self._reserve(name)
         self._choose_visible()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -120,8 +122,14 @@ class StatusBar(QFrame):
         for name, label in self._items.items():
             label.ensurePolished()
             label.setMinimumWidth(label.fontMetrics().horizontalAdvance(_WIDEST[name]))
+            self._reserve(name)
         self.setFixedHeight(max(self.fontMetrics().height() + 14, self._cancel.sizeHint().height() + 5))
         self._choose_visible()
+
+    def _reserve(self, name: str) -> None:
+        """More room where the words of another language need it: it stays, so that nothing jumps."""
+        label = self._items[name]
+        label.setMinimumWidth(max(label.minimumWidth(), label.fontMetrics().horizontalAdvance(label.text())))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):

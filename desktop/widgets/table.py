@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontInfo, QShowEvent, QTextCursor, QTextTable, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from desktop.language import tr
 from desktop.maths.typesetter import Typesetter
 from desktop.widgets.prose import Prose
 
@@ -28,7 +29,7 @@ class Table(Prose):
 
     def __init__(self, parent: QWidget | None = None, maths: Typesetter | None = None) -> None:
         super().__init__(parent, maths)
-        self.setAccessibleName("Table")
+        self.setAccessibleName(tr("Table"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self._wanted = 0.0
         self._from_right = False

@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
+from desktop.language import tr
+
 SHOWN_MS = 8000
 _MARGIN = 8
 
@@ -26,8 +28,8 @@ class Toast(QFrame):
         self._label = QLabel()
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._undo = QToolButton()
-        self._undo.setText(f"Undo ({undo_key})" if undo_key else "Undo")
-        self._undo.setAccessibleName("Undo")
+        self._undo.setText(tr("Undo ({key})", key=undo_key) if undo_key else tr("Undo"))
+        self._undo.setAccessibleName(tr("Undo"))
         self._undo.clicked.connect(self._act)
         self._action: Callable[[], None] | None = None
         layout = QHBoxLayout(self)

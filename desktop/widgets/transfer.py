@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from desktop.figures import progress
+from desktop.language import tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.tips import plain
 
@@ -21,9 +22,9 @@ class Transfer(QWidget):
         super().__init__(parent)
         self._words = QToolButton()
         self._words.setAutoRaise(True)
-        self._words.setAccessibleName("Download")
+        self._words.setAccessibleName(tr("Download"))
         self._words.clicked.connect(self.opened)
-        self._pause = IconButton("pause", "Pause download")
+        self._pause = IconButton("pause", tr("Pause download"))
         self._pause.clicked.connect(self.paused)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -39,9 +40,9 @@ class Transfer(QWidget):
 
     def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
         """Bytes done, bytes in all (0 = not known yet), bytes a second."""
-        self._words.setText(f"Downloading {100 * done / total:.0f} %" if total else "Downloading…")
+        self._words.setText(tr("Downloading {n} %", n=f"{100 * done / total:.0f}") if total else tr("Downloading…"))
         what = progress(name, done, total, speed)
         self._words.setToolTip(plain(what))
-        self._words.setAccessibleName(f"Download: {self._words.text()}")
+        self._words.setAccessibleName(tr("Download: {state}", state=self._words.text()))
         self._words.setAccessibleDescription(what)
         self.show()

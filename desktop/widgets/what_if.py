@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QWidget
 
 from backend.protocol import CostTable
+from desktop.language import tr
 from desktop.models.insight import says_what_if
 
 
@@ -17,14 +18,14 @@ class WhatIf(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.cost: CostTable | None = None
-        heading = QLabel("What if")
+        heading = QLabel(tr("What if"))
         heading.setObjectName("heading")
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(heading, 0, 0, 1, 3)
-        self.alpha = self._slider("Acceptance", 0, 100, 80, lambda value: f"{value / 100:.2f}")
-        self.length = self._slider("Draft length", 0, 16, 4, str)
-        self.share = self._slider("Cost of a draft step, of a pass", 0, 100, 5, lambda value: f"{value} %")
+        self.alpha = self._slider(tr("Acceptance"), 0, 100, 80, lambda value: f"{value / 100:.2f}")
+        self.length = self._slider(tr("Draft length"), 0, 16, 4, str)
+        self.share = self._slider(tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: f"{value} %")
         self.words = QLabel()
         self.words.setObjectName("subtle")
         self.words.setWordWrap(True)

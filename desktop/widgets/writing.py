@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from desktop.language import tr
 from desktop.store import Draft
 from desktop.theme.icons import IconButton
 from desktop.widgets.chips import Chips
@@ -28,7 +29,7 @@ class Writing(QWidget):
         super().__init__(parent)
         self.chips = Chips(self)  # before the text, for the keyboard too
         self.edit = MessageEdit(lines=reply)
-        self.clip = IconButton("clip", "Attach files")
+        self.clip = IconButton("clip", tr("Attach files"))
         """For whoever shows this to place."""
         self.clip.clicked.connect(lambda: self.offered.emit(None))
         if reply:

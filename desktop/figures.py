@@ -5,36 +5,33 @@ Each figure has its definition beside it, because the tooltip of every number on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from backend import wire
 from backend.protocol import Timings
-from desktop.language import Texts, counted, marked, tr
+from desktop.language import counted, marked, tr
 
 MISSING = "–"
-DEFINITIONS: Mapping[str, str] = Texts(
-    {
-        "rate": marked("Generation speed: (tokens − 1) ÷ time from the prompt's end to the last token."),
-        "speedup": marked(
-            "Speed-up against plain decoding: the time that plain passes would have taken, measured lately, ÷ "
-            "generation time. “≈” until Compare has run both ways."
-        ),
-        "accepted": marked("Accepted: draft tokens that the target kept ÷ draft tokens that it checked."),
-        "per_pass": marked(
-            "Tokens per pass: tokens emitted ÷ passes of the target after the prompt. Plain decoding makes 1."
-        ),
-        "split": marked(
-            "Where generation time goes: the draft proposing, the target verifying; the rest is Tandem itself."
-        ),
-        "context": marked("Tokens in the target's context ÷ its size."),
-        "memory": marked(
-            "Main memory that the engine holds and the system cannot take back ÷ memory of this machine. "
-            "Weights mapped from the file are not counted: the system can drop them."
-        ),
-    }
-)
+DEFINITIONS = {
+    "rate": marked("Generation speed: (tokens − 1) ÷ time from the prompt's end to the last token."),
+    "speedup": marked(
+        "Speed-up against plain decoding: the time that plain passes would have taken, measured lately, ÷ "
+        "generation time. “≈” until Compare has run both ways."
+    ),
+    "accepted": marked("Accepted: draft tokens that the target kept ÷ draft tokens that it checked."),
+    "per_pass": marked(
+        "Tokens per pass: tokens emitted ÷ passes of the target after the prompt. Plain decoding makes 1."
+    ),
+    "split": marked(
+        "Where generation time goes: the draft proposing, the target verifying; the rest is Tandem itself."
+    ),
+    "context": marked("Tokens in the target's context ÷ its size."),
+    "memory": marked(
+        "Main memory that the engine holds and the system cannot take back ÷ memory of this machine. "
+        "Weights mapped from the file are not counted: the system can drop them."
+    ),
+}
 
 EXACT = marked(
     "Strict: drafts are checked in passes of up to {rows} tokens only. On this model file, engine and processor these "

@@ -1,21 +1,19 @@
 """What the window says, in the reader's language.
 
 Every text a person reads or hears goes through `tr` or `counted`; a text that stands in a table of constants is
-`marked` there and goes through `tr` where it is shown, or the table is of `Texts`. The sources are English and are what
-is shown when a language has no translation. Names of models, a person's own words, log lines, exported files and the
-engine's own sentences stay as they are.
+`marked` there and goes through `tr` where it is shown. The sources are English and are what is shown when a language
+has no translation. Names of models, a person's own words, log lines, exported files and the engine's own sentences
+stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 CONTEXT = "Tandem"
 """The one context of all texts in the translations' files."""
-K = TypeVar("K")
 
 
 def tr(text: str, /, *, note: str = "", **values: object) -> str:
@@ -52,22 +50,6 @@ def counted(one: str, many: str, n: int, /, *, note: str = "", **values: object)
     if said == many.replace("%n", str(n)):
         said = source
     return _filled(said, source, values)
-
-
-class Texts(Mapping[K, str]):
-    """A table of `marked` texts, which come out of it in the reader's language."""
-
-    def __init__(self, sources: Mapping[K, str]) -> None:
-        self._sources = sources
-
-    def __getitem__(self, key: K) -> str:
-        return tr(self._sources[key])
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._sources)
-
-    def __len__(self) -> int:
-        return len(self._sources)
 
 
 def locale() -> QLocale:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from backend.protocol import MinP, RepeatLastN, RepeatPenalty, Sampling, Seed, Temperature, TopK, TopP
-from desktop.language import Texts, marked, tr
+from desktop.language import marked, tr
 
 RECOMMENDED = "recommended"
 """In place of a preset's id: what the answering model's publisher recommends, else :data:`USUAL`."""
@@ -69,19 +69,17 @@ SHIPPED = {
     "balanced": Preset(name=marked("Balanced"), sampling=Sampling(temperature=0.7, top_k=20, top_p=0.8)),
     "creative": Preset(name=marked("Creative"), sampling=Sampling(temperature=1.0, top_k=64, top_p=0.95)),
 }
-SAYS: Mapping[str, str] = Texts(
-    {
-        "greedy": marked(
-            "Always the likeliest token, and no other part of the chain is on: the same text every time."
-        ),
-        "balanced": marked(
-            "From the Qwen3 model card, for answers without thinking; Qwen2.5's configuration has the same three."
-        ),
-        "creative": marked(
-            "From Gemma 3's published generation configuration: the model's own odds, rare words left out."
-        ),
-    }
-)
+SAYS = {
+    "greedy": marked(
+        "Always the likeliest token, and no other part of the chain is on: the same text every time."
+    ),
+    "balanced": marked(
+        "From the Qwen3 model card, for answers without thinking; Qwen2.5's configuration has the same three."
+    ),
+    "creative": marked(
+        "From Gemma 3's published generation configuration: the model's own odds, rare words left out."
+    ),
+}
 """What each of the shipped ones is, and where its values are from."""
 
 _WRITTEN_OUT = {"temperature": 0.7, "top_k": 40, "top_p": 0.95, "min_p": 0.0, "repeat_penalty": 1.0}

@@ -10,28 +10,26 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from backend.errors import EngineError, ErrorCode
-from desktop.language import Texts, marked, tr
+from desktop.language import marked, tr
 from desktop.store import StoreError
 
 Action = Literal[
     "retry", "anyway", "attach", "paste", "first_part", "restart", "log", "models", "settings", "new_chat", "cancel"
 ]
 
-LABELS: Mapping[Action, str] = Texts(
-    {
-        "retry": marked("Try again"),
-        "anyway": marked("Load anyway"),
-        "attach": marked("Attach it"),
-        "paste": marked("Paste into the message"),
-        "first_part": marked("Send the first part"),
-        "restart": marked("Restart engine"),
-        "log": marked("Open log"),
-        "models": marked("Choose a model"),
-        "settings": marked("Engine settings"),
-        "new_chat": marked("New chat"),
-        "cancel": marked("Cancel"),
-    }
-)
+LABELS: dict[Action, str] = {
+    "retry": marked("Try again"),
+    "anyway": marked("Load anyway"),
+    "attach": marked("Attach it"),
+    "paste": marked("Paste into the message"),
+    "first_part": marked("Send the first part"),
+    "restart": marked("Restart engine"),
+    "log": marked("Open log"),
+    "models": marked("Choose a model"),
+    "settings": marked("Engine settings"),
+    "new_chat": marked("New chat"),
+    "cancel": marked("Cancel"),
+}
 
 
 @dataclass(slots=True, frozen=True)
@@ -58,7 +56,7 @@ class Notice:
     @property
     def detail(self) -> str:
         """Why, and what to do."""
-        return tr(self.why) if self.why else ""
+        return tr(self.why)
 
 
 _E = ErrorCode

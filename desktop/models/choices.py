@@ -6,22 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.figures import gigabytes
-from desktop.language import Texts, marked, tr
+from desktop.language import marked, tr
 from desktop.settings import AUTOMATIC, LOOKUP, NONE
 from desktop.widgets.picker import Row
 
 ADD_FILE = "\x00add"
 MANAGE = "\x00models"
 TRY_DRAFTS = "\x00try"
-PROGRAMS: Mapping[str, str] = Texts(
-    {
-        "lm_studio": "LM Studio",
-        "jan": "Jan",
-        "gpt4all": "GPT4All",
-        "ollama": "Ollama",
-        "hub_cache": marked("the hub's cache"),
-    }
-)
+PROGRAMS = {
+    "lm_studio": "LM Studio",
+    "jan": "Jan",
+    "gpt4all": "GPT4All",
+    "ollama": "Ollama",
+    "hub_cache": marked("the hub's cache"),
+}
 """Whose folders are only read."""
 DOWNLOAD = "\x00get:"
 """Prefix of the value of a model that is not downloaded yet."""
@@ -46,7 +44,7 @@ def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = Non
         size = gigabytes(m.size) if m.size else ""
         if m.state == "installed":
             if m.facts is None or m.facts.kind == "model":
-                ready.append(Row(label(m), m.id, " · ".join(p for p in (size, PROGRAMS.get(m.where, "")) if p)))
+                ready.append(Row(label(m), m.id, " · ".join(p for p in (size, tr(PROGRAMS.get(m.where, ""))) if p)))
         elif m.state == "available":
             if m.entry is not None and "target" in m.entry.roles:
                 licence = m.entry.licence.name if m.entry.licence is not None else ""

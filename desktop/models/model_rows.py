@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.text import shown_name
 from desktop.figures import gigabytes, share
-from desktop.language import Texts, counted, marked, tr
+from desktop.language import counted, marked, tr
 from desktop.models.choices import PROGRAMS, label
 from desktop.models.fetching import Fetch
 from desktop.models.outlook import UNKNOWN, Outlook
@@ -21,17 +21,15 @@ HUB = "\x00hub:"
 SEARCH = "\x00search"
 FOLDER = "\x00folder:"
 """Prefix of the value of a folder that is not there."""
-_PLACES = Texts(
-    {
-        "catalogue": marked("downloaded"),
-        "own": marked("added by you"),
-        "folder": marked("in a folder of yours"),
-        "models_dir": marked("in Tandem's models folder"),
-    }
-)
+_PLACES = PROGRAMS | {
+    "catalogue": marked("downloaded"),
+    "own": marked("added by you"),
+    "folder": marked("in a folder of yours"),
+    "models_dir": marked("in Tandem's models folder"),
+}
 _DOWNLOADS, _HERE, _ELSEWHERE = marked("Downloads"), marked("On this machine"), marked("In other programs")
 _UNFIT, _OFFERED = marked("Cannot be used"), marked("To download")
-_USED = Texts({"target": marked("in use as target"), "draft": marked("in use as draft")})
+_USED = {"target": marked("in use as target"), "draft": marked("in use as draft")}
 
 
 def model_rows(
@@ -92,7 +90,7 @@ def hub_rows(words: str, hits: Iterable[Any] | None, note: str) -> list[Row]:
 
 def place(model: Any) -> str:
     """Where a model lies, in words; empty where it is not here."""
-    return _PLACES.get(model.where) or PROGRAMS.get(model.where, "") if model.installed else ""
+    return tr(_PLACES.get(model.where, "")) if model.installed else ""
 
 
 def path_text(path: Path) -> str:
@@ -137,7 +135,7 @@ def _detail(model: Any, outlook: Outlook, fetch: Fetch | None, used: str) -> str
     size = gigabytes(model.size) if model.size else tr("size not known")
     licence = model.entry.licence.name if model.entry is not None and model.entry.licence is not None else ""
     drafts = model.entry is not None and "target" not in model.entry.roles
-    role = _USED[used] if used else tr("draft") if drafts else ""
+    role = tr(_USED[used]) if used else tr("draft") if drafts else ""
     return " · ".join(part for part in (size, role, place(model), licence, outlook.words) if part)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import QObject
 
 from desktop.bridge import EngineBridge
-from desktop.language import marked, tr
+from desktop.language import marked
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.widgets.notice_bar import NoticeBar
@@ -28,7 +26,6 @@ class Modelless(QObject):
         super().__init__(bar)
         self._bar, self._bridge, self._engine = bar, bridge, engine
         self._waits = False
-        self._said = replace(WAITING, title=tr(WAITING.title), detail=tr(WAITING.detail))
         conversation.running_changed.connect(self._running)
         engine.changed.connect(self._changed)
 
@@ -37,7 +34,7 @@ class Modelless(QObject):
         if running and self._engine.target is None and self._engine.mode != "lost":
             self._waits = True
             self._bridge.hold_replies()
-            self._bar.show_notice(self._said)
+            self._bar.show_notice(WAITING)
         elif not running and self._waits:
             self._over()
             if self._engine.target is None:  # given up: nothing may wait behind it
@@ -51,4 +48,4 @@ class Modelless(QObject):
 
     def _over(self) -> None:
         self._waits = False
-        self._bar.withdraw(self._said)
+        self._bar.withdraw(WAITING)

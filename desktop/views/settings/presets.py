@@ -45,7 +45,7 @@ class PresetsPage(Form):
     def _show(self, number: str, preset: Preset | None) -> None:
         assert preset is not None  # the shipped ones are always there
         fixed = number in SHIPPED
-        kept = tr("{says} It stays as it is: duplicate it to change it.", says=SAYS[number]) if fixed else tr(_OWN)
+        kept = tr("{says} It stays as it is: duplicate it to change it.", says=tr(SAYS[number])) if fixed else tr(_OWN)
         self.about.setText(kept)
         for name, field in self.fields.items():
             field.set_value(getattr(preset.sampling, name), getattr(_USUAL, name))

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from desktop.language import Texts, counted, locale, marked, tr
+from desktop.language import counted, locale, tr
 from desktop.languages import speak, wanted_of
 from installers.translations import release
 
@@ -70,7 +70,6 @@ def test_english_is_spoken_where_nothing_else_is_there(app: QApplication, tmp_pa
 def test_a_translation_speaks(app: QApplication, folder: Path) -> None:
     assert speak(app, "de_AT", folder) == ""
     assert tr("Stay {name}", name="Ada") == "Bleib Ada"
-    assert Texts({"x": marked("Stay {name}")})["x"] == "Bleib {name}"
     assert [counted("%n file", "%n files", n) for n in (1, 2)] == ["1 Datei", "2 Dateien"]
     assert tr("Not translated {name}", name="Ada") == "Not translated Ada"
     assert locale().dayName(1) == "Montag"

@@ -160,6 +160,11 @@ def duration(seconds: float) -> str:
     return tr("days", note="how long something takes that ends nobody knows when")
 
 
+def forecast_time(ms: float) -> str:
+    """``40 s``, ``3 min``: as exact as a forecast can be."""
+    return duration(max(5, 5 * round(ms / 5e3)))
+
+
 def memory(used: int, total: int) -> str:
     """``2.1/16.8 GB``."""
     return tr("{used:.1f}/{total:.1f} GB", used=used / 1e9, total=total / 1e9) if used and total else MISSING

@@ -14,22 +14,29 @@ from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
 
 
-def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
+_DIRECTED = ("left", "right", "onward", "sidebar")
+"""Drawn for what is read from left to right, and mirrored for what is not."""
+
+
+def icon(name: str, color: QColor, disabled: QColor | None = None, *, mirrored: bool = False) -> QIcon:
     """The icon in one ink, sharp at every scale up to 3, also with text of twice the size."""
     made = QIcon()
     for mode, ink in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled or color)):
         for size in (16, 20, 32, 48, 64, 128):
-            made.addPixmap(_pixmap(name, ink, size), mode)
+            made.addPixmap(_pixmap(name, ink, size, mirrored and name in _DIRECTED), mode)
     return made
 
 
-def _pixmap(name: str, ink: QColor, size: int) -> QPixmap:
+def _pixmap(name: str, ink: QColor, size: int, mirrored: bool) -> QPixmap:
     """Drawn once; each message has the same few buttons."""
-    key = f"tandem/{name}/{ink.name()}/{size}"
+    key = f"tandem/{name}/{ink.name()}/{size}/{mirrored}"
     pixmap = QPixmap(size, size)
     if not QPixmapCache.find(key, pixmap):
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
+        if mirrored:
+            painter.translate(size, 0)
+            painter.scale(-1, 1)
         drawing = QByteArray(_drawing(name).replace("currentColor", ink.name()).encode())
         QSvgRenderer(drawing).render(painter, QRectF(0, 0, size, size))
         painter.end()
@@ -65,7 +72,7 @@ class IconButton(QToolButton):
         super().__init__(parent)
         self._size = size
         self._icon_name = icon_name
-        self._tinted: tuple[str, str, str] | None = None
+        self._tinted: tuple[str, str, str, bool] | None = None
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if text else Qt.ToolButtonStyle.ToolButtonIconOnly
         self.setToolButtonStyle(style)
         self.setAutoRaise(True)
@@ -89,7 +96,7 @@ class IconButton(QToolButton):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.LayoutDirectionChange):
             self._tint()
         elif event.type() == QEvent.Type.FontChange:
             self._fit()
@@ -102,7 +109,8 @@ class IconButton(QToolButton):
     def _tint(self) -> None:
         tokens = tokens_now()
         ink = tokens.on_accent if self.property("primary") else tokens.subtle
-        wanted = (self._icon_name, ink.name(), tokens.faint.name())
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        wanted = (self._icon_name, ink.name(), tokens.faint.name(), mirrored)
         if wanted != self._tinted:  # a button hears of its style several times before it is shown
             self._tinted = wanted
-            self.setIcon(icon(self._icon_name, ink, tokens.faint))
+            self.setIcon(icon(self._icon_name, ink, tokens.faint, mirrored=mirrored))

@@ -15,8 +15,15 @@ _SIZES = {"small": 0.92, "large": 1.25, "title": 1.7, "letters": _CODE}
 """Of text, beside the usual one."""
 
 
-def stylesheet(tokens: Tokens, unit: int, points: float) -> str:
-    """The sheet for these colours; ``unit`` is a quarter of a line of text in pixels, ``points`` the size of text."""
+def stylesheet(tokens: Tokens, unit: int, points: float, *, mirrored: bool = False) -> str:
+    """The sheet for these colours.
+
+    Args:
+        tokens: the colours.
+        unit: a quarter of a line of text in pixels.
+        points: the size of text.
+        mirrored: for a window laid out from right to left.
+    """
     values: dict[str, str] = {}
     for item in fields(tokens):
         value = getattr(tokens, item.name)
@@ -25,6 +32,7 @@ def stylesheet(tokens: Tokens, unit: int, points: float) -> str:
     values |= {f"u{n}": f"{n * unit}px" for n in range(1, 13)}
     values |= {name: f"{points * share:.2f}pt" for name, share in _SIZES.items()}
     values["r"] = f"{2 * unit}px"
+    values["start"], values["end"] = ("right", "left") if mirrored else ("left", "right")
     tick = "tick-dark" if tokens.on_accent.lightness() < 128 else "tick-light"
     values["tick"] = (Path(__file__).parents[1] / "resources" / "icons" / f"{tick}.svg").as_posix()
     return Template(_SHEET).substitute(values)
@@ -38,9 +46,9 @@ def zoomed(points: float) -> str:
 _SHEET = """
 QMainWindow, QDialog { background: $page; }
 QToolTip { background: $page; color: $ink; border: 1px solid $line; padding: $u1; }
-#side { background: $side; border: none; border-right: 1px solid $line; }
+#side { background: $side; border: none; border-$end: 1px solid $line; }
 #side QListView { background: transparent; border: none; outline: none; }
-#pages { background: $side; border: none; border-right: 1px solid $line; padding: $u2; outline: none; }
+#pages { background: $side; border: none; border-$end: 1px solid $line; padding: $u2; outline: none; }
 #pages::item { color: $ink; padding-left: $u2; border: 1px solid transparent; border-radius: $r; }
 #pages::item:hover { background: $hover; }
 #pages::item:selected { background: $bubble; }
@@ -128,7 +136,7 @@ QHeaderView::section { border-bottom: 1px solid $line; padding: $u1 $u3; }
 #bubble QPlainTextEdit { background: $page; border: 1px solid $accent; border-radius: $r; color: $ink; }
 #bubble #attached QPlainTextEdit { background: transparent; border: 1px solid transparent; }
 #bubble #attached QPlainTextEdit:focus { border: 1px solid $accent; }
-#panel { background: $page; border: none; border-left: 1px solid $line; }
+#panel { background: $page; border: none; border-$start: 1px solid $line; }
 #footer { color: $subtle; }
 #subtle { color: $subtle; }
 #heading { font-weight: 600; }
@@ -143,7 +151,7 @@ QHeaderView::section { border-bottom: 1px solid $line; padding: $u1 $u3; }
 #code QPlainTextEdit { background: transparent; border: none; color: $ink; font-size: $letters; }
 #mono { font-size: $letters; }
 #prose { background: transparent; border: none; }
-#thinking { border: none; border-left: 3px solid $line; }
+#thinking { border: none; border-$start: 3px solid $line; }
 #jump { background: $page; border: 1px solid $line; border-radius: $u3; }
 #jump:hover { background: $hover; }
 #toast { background: $ink; border-radius: $r; }

@@ -57,6 +57,7 @@ class Theme(QObject):
         if self._app.styleHints().colorScheme() == Qt.ColorScheme.Unknown:  # the platform has no schemes of its own
             self._app.setPalette(own_palette(dark=self.choice == "dark"))
         unit = max(3, round(QFontMetricsF(self._font).height() / 4.5))
-        sheet = stylesheet(tokens_for(self._app.palette()), unit, self._font.pointSizeF())
+        mirrored = self._app.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        sheet = stylesheet(tokens_for(self._app.palette()), unit, self._font.pointSizeF(), mirrored=mirrored)
         if sheet != self._app.styleSheet():
             self._app.setStyleSheet(sheet)

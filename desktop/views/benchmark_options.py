@@ -16,11 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from backend.bench.duration import Pace, in_words
+from backend.bench.duration import Pace
 from backend.bench.series import Series
 from backend.bench.workloads import WORKLOADS, Prompt
 from backend.errors import EngineError
 from backend.protocol import State
+from desktop.figures import forecast_time
 from desktop.language import counted, marked, tr
 from desktop.widgets.labels import wrapped
 from desktop.widgets.picker import ChoiceBox
@@ -197,7 +198,7 @@ def forecast(series: Series, state: State) -> str:
         "{prompts}, {replies}: about {time} by what passes cost here, less where replies end early.",
         prompts=prompts,
         replies=replies,
-        time=in_words(left),
+        time=forecast_time(left),
     )
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.bench.duration import in_words
 from backend.bench.report import ALL, Divergence, Ratio, Row
 from backend.bench.series import Series, Turn
 from backend.bench.words import margins
 from backend.errors import EngineError, ErrorCode
-from desktop.figures import MISSING
+from desktop.figures import MISSING, forecast_time
 from desktop.language import counted, marked, tr
 
 _HEADINGS = {
@@ -79,7 +78,7 @@ def progress(at: int, of: int, left: float | None) -> str:
     """Which reply is measured; ``left`` = milliseconds for the rest."""
     if left is None:
         return tr("Reply {at} of {of}", at=f"{at:,}", of=f"{of:,}")
-    return tr("Reply {at} of {of}, about {time} left", at=f"{at:,}", of=f"{of:,}", time=in_words(left))
+    return tr("Reply {at} of {of}, about {time} left", at=f"{at:,}", of=f"{of:,}", time=forecast_time(left))
 
 
 def where(series: Series, turn: Turn) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFont,
     QKeyEvent,
@@ -229,7 +229,8 @@ class RowDelegate(QStyledItemDelegate):
             strong = self._chosen and state & QStyle.StateFlag.State_Active
             painter.fillRect(rect, tokens.pressed if strong else tokens.hover)
             if self._chosen:
-                painter.fillRect(rect.adjusted(0, 0, 3 - rect.width(), 0), tokens.accent)
+                bar = rect.adjusted(0, 0, 3 - rect.width(), 0)
+                painter.fillRect(QStyle.visualRect(option.direction, rect, bar), tokens.accent)
         inner = rect.adjusted(12, 5, -12, -5)
         font = QFont(option.font)
         heading = bool(index.data(_HEADING))
@@ -242,7 +243,8 @@ class RowDelegate(QStyledItemDelegate):
         line = option.fontMetrics.lineSpacing()
         metrics = painter.fontMetrics()
         text = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideMiddle, inner.width())
-        painter.drawText(inner.left(), inner.top() + metrics.ascent() + (line - metrics.height()) // 2, text)
+        first = QRect(inner.left(), inner.top(), inner.width(), line)
+        painter.drawText(first, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
         if detail := index.data(_DETAIL):
             font.setPointSizeF(option.font.pointSizeF() * 0.88)
             font.setWeight(QFont.Weight.Normal)
@@ -250,5 +252,6 @@ class RowDelegate(QStyledItemDelegate):
             painter.setPen(tokens.subtle)
             metrics = painter.fontMetrics()
             second = metrics.elidedText(str(detail), Qt.TextElideMode.ElideRight, inner.width())
-            painter.drawText(inner.left(), inner.top() + line + metrics.ascent(), second)
+            below = QRect(inner.left(), first.top() + line, inner.width(), metrics.height())
+            painter.drawText(below, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignTop, second)
         painter.restore()

@@ -6,10 +6,15 @@ Every Latin letter of a source becomes another one, so that a plain Latin letter
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
+from PySide6.QtCore import Qt, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from desktop.languages import speak
 from installers.texts import CONTEXT, Text, collect
 from installers.translations import DESKTOP, release
 
@@ -80,3 +85,21 @@ def _add(context: ElementTree.Element, text: Text, forms: int, said: str) -> Non
             ElementTree.SubElement(translation, "numerusform").text = said
     else:
         translation.text = said
+
+
+@contextmanager
+def spoken(app: QApplication, translation: Path) -> Iterator[None]:
+    """The language of a .qm file, then English again."""
+    try:
+        assert speak(app, str(translation)) == ""
+        yield
+    finally:
+        silence(app)
+
+
+def silence(app: QApplication) -> None:
+    """English, from left to right."""
+    for translator in app.findChildren(QTranslator):
+        app.removeTranslator(translator)
+        translator.setParent(None)
+    app.setLayoutDirection(Qt.LayoutDirection.LeftToRight)

@@ -7,12 +7,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from PySide6.QtCore import QLocale, Qt, QTranslator
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QApplication
 
 from desktop.language import counted, locale, tr
 from desktop.languages import speak, wanted_of
 from installers.translations import release
+from tests.gui.pseudo import silence
 
 GERMAN = {
     "Stay {name}": ["Bleib {name}"],
@@ -34,10 +35,7 @@ def folder(tmp_path: Path) -> Path:
 def app(qapp: QApplication) -> Iterator[QApplication]:
     """In English and from left to right again afterwards."""
     yield qapp
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        translator.setParent(None)
-    qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    silence(qapp)
 
 
 def write(path: Path, language: str, words: dict[str, list[str]]) -> None:

@@ -1,0 +1,99 @@
+"""In a language written from right to left: the window is mirrored, code is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.start import Desktop
+from desktop.theme.icons import IconButton
+from desktop.widgets.code import CodeBlock
+from tests.gui.models import opened, started
+from tests.gui.person import MakeDesktop, finished, send
+from tests.gui.pseudo import hebrew, make, spoken
+from tests.gui.scripted import ScriptedEngine
+from tests.gui.windows import DIALOGS, SCRIPT, dialogs, stages, texts
+from tests.unit.library.server import Hub
+
+RTL = Qt.LayoutDirection.RightToLeft
+
+
+@pytest.fixture(scope="module")
+def translation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("mirrored"), "he", 3, hebrew)
+
+
+@pytest.fixture(autouse=True)
+def language(qapp: QApplication, translation: Path) -> Iterator[None]:
+    with spoken(qapp, translation):
+        yield
+
+
+@pytest.fixture
+def engine() -> ScriptedEngine:
+    return ScriptedEngine(SCRIPT)
+
+
+def left_of(widget: QWidget, other: QWidget) -> bool:
+    return widget.mapToGlobal(QPoint(widget.width(), 0)).x() <= other.mapToGlobal(QPoint()).x()
+
+
+def test_the_window_is_mirrored(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    window = desktop.window
+    assert left_of(window.page, window.sidebar)
+    assert left_of(window.top.settings, window.top.target)
+    assert left_of(window.top.target, window.top.sidebar)
+    composer = window.page.composer
+    assert left_of(composer.button, composer.writing.clip)
+    window.actions_.by_id["panel"].trigger()
+    assert window.panel is not None
+    qtbot.waitUntil(lambda: window.panel is not None and window.panel.width() > 100)
+    assert left_of(window.panel, window.page)
+
+
+def test_code_stays_as_it_is(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    (block,) = desktop.window.page.messages.findChildren(CodeBlock)
+    (edit,) = block.findChildren(QPlainTextEdit)
+    assert edit.layoutDirection() is not RTL
+    assert edit.cursorRect(edit.textCursor()).x() < edit.width() / 2
+    (copy,), (name,) = block.findChildren(IconButton), block.findChildren(QLabel)
+    assert left_of(copy, name), "the line above it is the window's"
+
+
+def test_what_points_to_a_side_points_to_the_other(desktop: Desktop) -> None:
+    button = desktop.window.top.sidebar
+    shown = button.icon().pixmap(32, 32).toImage()
+    button.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    assert button.icon().pixmap(32, 32).toImage() == shown.flipped(Qt.Orientation.Horizontal)
+
+
+def mirrored(window: QWidget) -> bool:
+    """Laid out from the right, and said in the language."""
+    return window.layoutDirection() is RTL and any(re.search("[א-ת]", text) for _, text in texts(window))
+
+
+def test_every_stage_is_shown_without_a_warning(desktop: Desktop, qtbot: QtBot) -> None:
+    for window in stages(desktop, qtbot):
+        assert mirrored(window)
+
+
+@pytest.mark.parametrize("action", DIALOGS)
+def test_every_dialog_is_shown_without_a_warning(desktop: Desktop, action: str) -> None:
+    for dialog in dialogs(desktop, action):
+        assert mirrored(dialog)
+
+
+def test_the_models_are_shown_without_a_warning(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> None:
+    window = opened(started(make_desktop, qtbot), qtbot)
+    assert mirrored(window)
+    assert left_of(window.detail, window.rows)

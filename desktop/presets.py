@@ -70,15 +70,11 @@ SHIPPED = {
     "creative": Preset(name=marked("Creative"), sampling=Sampling(temperature=1.0, top_k=64, top_p=0.95)),
 }
 SAYS = {
-    "greedy": marked(
-        "Always the likeliest token, and no other part of the chain is on: the same text every time."
-    ),
+    "greedy": marked("Always the likeliest token, and no other part of the chain is on: the same text every time."),
     "balanced": marked(
         "From the Qwen3 model card, for answers without thinking; Qwen2.5's configuration has the same three."
     ),
-    "creative": marked(
-        "From Gemma 3's published generation configuration: the model's own odds, rare words left out."
-    ),
+    "creative": marked("From Gemma 3's published generation configuration: the model's own odds, rare words left out."),
 }
 """What each of the shipped ones is, and where its values are from."""
 

@@ -136,7 +136,7 @@ class _Faults(QObject, logging.Handler):
 def run(arguments: list[str], logs: Path | None, problem: EngineError | None) -> int:
     """Run the application to its end."""
     app = make_app(arguments)
-    if (unknown := speak(app, wanted_of(arguments))):
+    if unknown := speak(app, wanted_of(arguments)):
         return _refuse(app, unknown)
     if problem is not None or logs is None:
         return _refuse(app, problem.message if problem else tr("The log folder cannot be used."))

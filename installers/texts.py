@@ -27,6 +27,7 @@ class Text:
 
     @property
     def plural(self) -> bool:
+        """Whether it depends on a number."""
         return bool(self.one)
 
 
@@ -42,7 +43,9 @@ def collect(folder: Path) -> dict[Text, list[str]]:
         name = path.relative_to(folder.parent).as_posix()
         for text in _Reader(name, path.read_text("utf-8")).texts():
             if plural.setdefault(text, text.plural) != text.plural:
-                raise TextError(f"{name}: “{text.source}” is said elsewhere too, of a number there or here: add a note.")
+                raise TextError(
+                    f"{name}: “{text.source}” is said elsewhere too, of a number there or here: add a note."
+                )
             modules = found.setdefault(text, [])
             if name not in modules:
                 modules.append(name)
@@ -87,7 +90,7 @@ class _Reader:
         if isinstance(argument, ast.IfExp):
             yield from self._said(argument.body, only_literal=only_literal)
             yield from self._said(argument.orelse, only_literal=only_literal)
-        elif only_literal or not isinstance(argument, ast.Name | ast.Attribute | ast.Subscript):
+        elif only_literal or not _looked_up(argument):
             yield self._literal(argument)
 
     def _literal(self, argument: ast.expr) -> str:
@@ -104,6 +107,13 @@ class _Reader:
                 known = self._constants.get(keyword.value.id) if isinstance(keyword.value, ast.Name) else None
                 return known if isinstance(known, str) else self._literal(keyword.value)
         return ""
+
+
+def _looked_up(argument: ast.expr) -> bool:
+    """Whether it is a name, or comes out of a table: then it was marked where it was written."""
+    if isinstance(argument, ast.Call):
+        return isinstance(argument.func, ast.Attribute) and argument.func.attr == "get"
+    return isinstance(argument, ast.Name | ast.Attribute | ast.Subscript)
 
 
 def _call(text: Text, modules: list[str]) -> str:

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
 
-
 _DIRECTED = ("left", "right", "onward", "sidebar")
 """Drawn for what is read from left to right, and mirrored for what is not."""
 

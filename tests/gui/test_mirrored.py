@@ -26,7 +26,7 @@ RTL = Qt.LayoutDirection.RightToLeft
 
 @pytest.fixture(scope="module")
 def translation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make(tmp_path_factory.mktemp("mirrored"), "he", 3, hebrew)
+    return make(tmp_path_factory.mktemp("mirrored"), "he", 2, hebrew)
 
 
 @pytest.fixture(autouse=True)

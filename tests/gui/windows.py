@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPlainTextEdit,
+    QTableView,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -90,12 +91,11 @@ def _of(widget: QWidget) -> Iterator[tuple[str, str]]:
 
 
 def _items(view: QAbstractItemView) -> Iterator[tuple[str, str]]:
-    model = view.model()
+    model, root = view.model(), view.rootIndex()
     roles = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
-    for row in range(model.rowCount()):
-        for column in range(model.columnCount()):
-            for role in roles:
-                yield "item", str(model.index(row, column).data(role) or "")
-    for section in range(model.columnCount()):
-        for role in roles[:2]:
-            yield "heading", str(model.headerData(section, Qt.Orientation.Horizontal, role) or "")
+    columns = range(model.columnCount(root))
+    cells = (model.index(row, column, root) for row in range(model.rowCount(root)) for column in columns)
+    yield from (("item", str(cell.data(role) or "")) for cell in cells for role in roles)
+    if isinstance(view, QTableView):
+        heads = (model.headerData(column, Qt.Orientation.Horizontal, role) for column in columns for role in roles[:2])
+        yield from (("heading", str(head or "")) for head in heads)

@@ -89,7 +89,7 @@ def test_a_translation_outlives_changes_of_the_sources(tmp_path: Path) -> None:
     assert list(entries(folder / TEMPLATE)) == [
         Entry('Stay "quoted" — ünïcode\n{x}', "", False, ("",)),
         Entry("Come", "here", False, ("",)),
-        Entry("%n files", "", True, ("", "")),
+        Entry("%n files", "", True, ("",)),
     ]
     german = {entry.source: entry.forms for entry in entries(folder / "tandem_de.ts")}
     assert german["Come"] == ("",)

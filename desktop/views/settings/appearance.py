@@ -33,8 +33,7 @@ class AppearancePage(Form):
         says = tr("All text, in percent of the system's. Default: 100\u00a0%.")
         self.row(tr("Text size"), self.text_size, says)
         says = tr(
-            "Messages and the message box, on top of that; also {larger}, {smaller} and {usual}. "
-            "Default: 100\u00a0%.",
+            "Messages and the message box, on top of that; also {larger}, {smaller} and {usual}. Default: 100\u00a0%.",
             larger=key_text("zoom_in"),
             smaller=key_text("zoom_out"),
             usual=key_text("zoom_reset"),

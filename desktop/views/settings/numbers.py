@@ -17,9 +17,7 @@ SAMPLING = (
         step=0.1,
         whole=False,
     ),
-    Number(
-        Sampling, "top_k", marked("Top-k"), marked("Only the k likeliest tokens are drawn from; 0 = all."), step=5
-    ),
+    Number(Sampling, "top_k", marked("Top-k"), marked("Only the k likeliest tokens are drawn from; 0 = all."), step=5),
     Number(
         Sampling,
         "top_p",

@@ -92,7 +92,8 @@ def test_a_language_that_is_not_there_is_said_with_those_that_are(app: QApplicat
 
 
 @pytest.mark.parametrize(
-    ("preferred", "said"), [(["de-AT", "en-US"], "Bleib Ada"), (["en-US", "de"], "Stay Ada"), (["fr", "de"], "Bleib Ada")]
+    ("preferred", "said"),
+    [(["de-AT", "en-US"], "Bleib Ada"), (["en-US", "de"], "Stay Ada"), (["fr", "de"], "Bleib Ada")],
 )
 def test_the_systems_languages_are_taken_in_their_order(
     app: QApplication, folder: Path, preferred: list[str], said: str, monkeypatch: pytest.MonkeyPatch

@@ -78,7 +78,7 @@ def says_timeline(rounds: Sequence[dict[str, Any]], end: int, plain_ms: float | 
         return tr("No rounds yet.")
     took = bars[-1].start + bars[-1].draft + bars[-1].verify + bars[-1].host
     tokens = sum(int(_number(record, "emitted")) for record in rounds)
-    values: dict[str, float] = {"first": number_of(rounds[0]), "last": number_of(rounds[-1]), "end": end, "took": took}
+    values: dict[str, Any] = {"first": number_of(rounds[0]), "last": number_of(rounds[-1]), "end": end, "took": took}
     if not plain_ms:
         return tr(
             "Rounds {first} to {last} of {end}, drafting and the pass: {tokens} tokens in {took:,.0f} ms.",

@@ -49,7 +49,7 @@ QToolTip { background: $page; color: $ink; border: 1px solid $line; padding: $u1
 #side { background: $side; border: none; border-$end: 1px solid $line; }
 #side QListView { background: transparent; border: none; outline: none; }
 #pages { background: $side; border: none; border-$end: 1px solid $line; padding: $u2; outline: none; }
-#pages::item { color: $ink; padding-left: $u2; border: 1px solid transparent; border-radius: $r; }
+#pages::item { color: $ink; padding-$start: $u2; border: 1px solid transparent; border-radius: $r; }
 #pages::item:hover { background: $hover; }
 #pages::item:selected { background: $bubble; }
 #pages::item:selected:focus { border: 1px solid $accent; }

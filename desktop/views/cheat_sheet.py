@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
-    QFormLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -48,13 +47,13 @@ class CheatSheet(QDialog):
         self._none.setObjectName("subtle")
         self._none.hide()
         inside = Column()
-        self._form = QFormLayout(inside)
-        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        self._form.setVerticalSpacing(lines(self, 0.3))
-        self._form.addRow(self._none)
+        self._column = QVBoxLayout(inside)
+        self._column.setSpacing(lines(self, 0.3))
+        self._column.addWidget(self._none)
         self._rows: list[_Row] = []
         for group in GROUPS:
             self._add(group, send_with)
+        self._column.addStretch(1)
         scroll = QScrollArea()
         scroll.setObjectName("page")
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -75,7 +74,7 @@ class CheatSheet(QDialog):
     @property
     def shown(self) -> list[str]:
         """What the rows say that are shown."""
-        return [row.text for row in self._rows if row.keys and self._form.isRowVisible(row.at)]
+        return [row.text for row in self._rows if row.keys and not row.widget.isHidden()]
 
     def _add(self, group: str, send_with: SendWith) -> None:
         shown = tr(group)
@@ -83,32 +82,33 @@ class CheatSheet(QDialog):
         heading.setObjectName("heading")
         heading.setMinimumHeight(lines(self, 1.7))
         heading.setAlignment(Qt.AlignmentFlag.AlignBottom)
-        self._rows.append(_Row(self._form.rowCount(), shown, shown))
-        self._form.addRow(heading)
+        self._add_row(_Row(heading, shown, shown))
         rows = [(s.text, _any_of(all_keys(s))) for s in SHORTCUTS if s.group == group]
         for text, keys in [*rows, *((text, key) for key, text, of in fixed(send_with) if of == group)]:
             key = QLabel(keys)
             key.setObjectName("key")
             key.setAccessibleName(f"{text}: {keys}")
-            self._rows.append(_Row(self._form.rowCount(), shown, text, keys))
             label = QLabel(text)
             label.setWordWrap(True)
-            self._form.addRow(label, _right(key))
+            self._add_row(_Row(_beside(label, key), shown, text, keys))
+
+    def _add_row(self, row: _Row) -> None:
+        self._rows.append(row)
+        self._column.addWidget(row.widget)
 
     def _filter(self, typed: str) -> None:
         words = typed.casefold().split()
-        found = {row.at for row in self._rows if row.keys and row.has(words)}
-        groups = {row.group for row in self._rows if row.at in found}
+        groups = {row.group for row in self._rows if row.keys and row.has(words)}
         for row in self._rows:
-            self._form.setRowVisible(row.at, row.at in found if row.keys else row.group in groups)
-        self._none.setVisible(not found)
+            row.widget.setVisible(row.has(words) if row.keys else row.group in groups)
+        self._none.setVisible(not groups)
 
 
 @dataclass(slots=True, frozen=True)
 class _Row:
-    """A row of the form; without keys it is a group's heading."""
+    """One line; without keys it is a group's heading."""
 
-    at: int
+    widget: QWidget
     group: str
     text: str
     keys: str = ""
@@ -118,12 +118,12 @@ class _Row:
         return all(word in said for word in words)
 
 
-def _right(widget: QWidget) -> QWidget:
+def _beside(label: QLabel, key: QLabel) -> QWidget:
     whole = QWidget()
     row = QHBoxLayout(whole)
     row.setContentsMargins(0, 0, 0, 0)
-    row.addStretch(1)
-    row.addWidget(widget)
+    row.addWidget(label, 1)
+    row.addWidget(key)
     return whole
 
 

@@ -127,8 +127,11 @@ class Sidebar(QFrame):
             self.setVisible(not narrow)
 
     def _fit(self) -> None:
-        self.setMinimumWidth(lines(self, 9))
-        self.setMaximumWidth(lines(self, 20))
+        self.setMaximumWidth(max(lines(self, 20), self.minimumSizeHint().width()))
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for its buttons, in whatever language."""
+        return super().minimumSizeHint().expandedTo(QSize(lines(self, 9), 0))
 
     def start_search(self) -> None:
         """Open the search field, or close it."""

@@ -10,6 +10,8 @@ from desktop.theme.units import lines
 from desktop.widgets.picker import ChoiceBox
 
 _LIST_LINES = 7
+_AROUND = 2
+"""Beside the longest title."""
 _WIDE_LINES = 28
 
 
@@ -78,7 +80,9 @@ class Pages(QWidget):
         focused = self.list.hasFocus() or self.box.hasFocus()
         self.list.setVisible(wide)
         self._head.setVisible(not wide)
-        self.list.setFixedWidth(lines(self, _LIST_LINES))
+        titles = (self.list.item(row).text() for row in range(self.list.count()))
+        widest = max(map(self.list.fontMetrics().horizontalAdvance, titles), default=0)
+        self.list.setFixedWidth(max(lines(self, _LIST_LINES), widest + lines(self, _AROUND)))
         margin = lines(self, 0.6)
         self._above.setContentsMargins(margin, margin, margin, 0)
         for row in range(self.list.count()):

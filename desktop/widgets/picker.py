@@ -157,7 +157,9 @@ def paint_box(box: QComboBox, text: str = "") -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(tokens_now().subtle, 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     part = max(lines(box, 0.11), 2)
-    x, y = box.width() - lines(box, 0.85), box.height() / 2
+    x, y = float(box.width() - lines(box, 0.85)), box.height() / 2
+    if box.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+        x = box.width() - x
     painter.drawPolyline([QPointF(x - 2 * part, y - part), QPointF(x, y + part), QPointF(x + 2 * part, y - part)])
 
 

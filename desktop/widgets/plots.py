@@ -31,6 +31,7 @@ class Plot(QWidget):
         super().__init__()
         title = QLabel(heading)
         title.setObjectName("heading")
+        title.setWordWrap(True)
         self.words = QLabel()
         self.words.setObjectName("subtle")
         self.words.setWordWrap(True)

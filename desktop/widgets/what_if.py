@@ -20,6 +20,7 @@ class WhatIf(QWidget):
         self.cost: CostTable | None = None
         heading = QLabel(tr("What if"))
         heading.setObjectName("heading")
+        heading.setWordWrap(True)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(heading, 0, 0, 1, 3)

@@ -91,10 +91,10 @@ def _of(widget: QWidget) -> Iterator[tuple[str, str]]:
 
 
 def _items(view: QAbstractItemView) -> Iterator[tuple[str, str]]:
-    model, root = view.model(), view.rootIndex()
+    model = view.model()
     roles = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
-    columns = range(model.columnCount(root))
-    cells = (model.index(row, column, root) for row in range(model.rowCount(root)) for column in columns)
+    columns = range(model.columnCount() if isinstance(view, QTableView) else 1)
+    cells = (model.index(row, column) for row in range(model.rowCount()) for column in columns)
     yield from (("item", str(cell.data(role) or "")) for cell in cells for role in roles)
     if isinstance(view, QTableView):
         heads = (model.headerData(column, Qt.Orientation.Horizontal, role) for column in columns for role in roles[:2])

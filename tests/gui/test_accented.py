@@ -11,8 +11,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from backend.errors import EngineError, ErrorCode
+from desktop import words
 from desktop.models.choices import label
 from desktop.start import Desktop
+from desktop.views.refusal import Refusal
+from desktop.views.token_dialog import TOKENS, TokenDialog
+from desktop.views.trial import TrialDialog
 from desktop.widgets.elided import Elided
 from tests.gui.models import opened, started
 from tests.gui.person import MakeDesktop
@@ -110,6 +115,24 @@ def test_the_first_start(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> N
     welcome.show_progress("Model One", 1, 2, 3.0)
     assert english(welcome, *published(desktop)) == []
     assert cut(welcome) == []
+
+
+def test_what_goes_wrong(desktop: Desktop) -> None:
+    bar = desktop.window.page.notice
+    standing = [said for said in vars(words).values() if isinstance(said, words.Notice)]
+    assert standing
+    for said in (*standing, *(words.notice(EngineError(code, "", {})) for code in ErrorCode)):
+        bar.show_notice(said)
+        assert english(bar) == []
+        assert cut(bar) == []
+
+
+def test_a_small_window(qtbot: QtBot) -> None:
+    for dialog in (Refusal(""), TokenDialog(), TrialDialog("big", str)):
+        qtbot.addWidget(dialog)
+        dialog.show()
+        assert english(dialog, TOKENS.removeprefix("https://"), "hf_") == []
+        assert cut(dialog) == []
 
 
 def test_what_is_not_translated_or_cut_is_found(qtbot: QtBot) -> None:

@@ -162,6 +162,13 @@ def source_of(cursor: QTextCursor) -> str | None:
     return copy.toPlainText() if found else None
 
 
+def as_written(document: QTextDocument) -> str:
+    """All of the text with its formulas as written, for screen readers; empty where none is drawn."""
+    whole = QTextCursor(document)
+    whole.select(QTextCursor.SelectionType.Document)
+    return source_of(whole) or ""
+
+
 def _marked(document: QTextDocument) -> list[tuple[int, int, QTextCharFormat]]:
     found = []
     block = document.begin()

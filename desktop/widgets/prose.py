@@ -30,7 +30,7 @@ from desktop.maths.typeset import Drawing
 from desktop.maths.typesetter import Typesetter
 from desktop.theme.tokens import Tokens, tokens_now
 from desktop.theme.units import lines
-from desktop.widgets.inline_maths import InlineMaths, hide, source_of
+from desktop.widgets.inline_maths import InlineMaths, as_written, hide, source_of
 from desktop.widgets.markdown_lines import soft
 from desktop.widgets.prose_style import dress, dress_tables, may_follow
 from desktop.widgets.wrapping import wrap_mode
@@ -121,6 +121,9 @@ class Prose(QTextBrowser):
             self._formulas.put(document, hidden, self._drawing)
         whole.endEditBlock()
         dress_tables(document, tokens_now())
+        said = as_written(document) if hidden.formulas else ""
+        if said != self.accessibleDescription():  # the text itself has a sign without a name in a formula's place
+            self.setAccessibleDescription(said)
         self._fit()
 
     def _wrap(self) -> None:

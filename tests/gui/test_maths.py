@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QProcess
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextCursor
+from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QImage, QTextCursor
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -153,6 +153,10 @@ def test_formulas_stand_in_the_text_and_are_copied_as_written(view: BlockView, q
     assert "$y$" in text
     assert "costs $5 or $6." in text
     assert selected(prose(view)) == TEXT.replace("`", "")
+    face = QAccessible.queryAccessibleInterface(prose(view))
+    assert face.text(QAccessible.Text.Description) == TEXT.replace("`", ""), "heard as written, in its place"
+    shown(view, qtbot, "No formula.")
+    assert face.text(QAccessible.Text.Description) == ""
 
 
 def test_what_is_not_understood_is_shown_as_written(view: BlockView, qtbot: QtBot) -> None:

@@ -34,7 +34,10 @@ _LABELS = {
 
 
 class StatusBar(QFrame):
-    """``set_lead`` and ``set_figures`` may be called at any rate; what is drawn is the latest, ten times a second."""
+    """``set_lead`` and ``set_figures`` may be called at any rate: the latest is drawn, ten times a second at most.
+
+    While all is as it was, nothing is drawn.
+    """
 
     cancelled = Signal()
 
@@ -88,14 +91,16 @@ class StatusBar(QFrame):
 
     def set_lead(self, text: str, *, cancellable: bool = False, detail: str = "") -> None:
         """The state, in words; ``detail`` is more of it, for the tooltip."""
-        self._lead_text, self._detail = text, detail
         self._cancel.setVisible(cancellable)
-        self._schedule()
+        if (text, detail) != (self._lead_text, self._detail):
+            self._lead_text, self._detail = text, detail
+            self._schedule()
 
     def set_figures(self, **texts: str) -> None:
         """Any of the figures."""
-        self._next |= texts
-        self._schedule()
+        if not texts.items() <= self._next.items():
+            self._next |= texts
+            self._schedule()
 
     def _schedule(self) -> None:
         if not self._timer.isActive():

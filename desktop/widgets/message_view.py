@@ -13,6 +13,7 @@ from desktop.maths.typesetter import Typesetter
 from desktop.settings import SendWith
 from desktop.store import Draft, Message
 from desktop.theme.icons import IconButton
+from desktop.widgets.in_view import written_in
 from desktop.widgets.message import RING, MessageWidget
 from desktop.widgets.seeking import Seeking
 
@@ -252,15 +253,16 @@ class MessageView(QScrollArea):
             self.ensureWidgetVisible(widgets[at])
 
     def _range_changed(self) -> None:
-        if self._following:
+        if self._following and written_in(self):
+            self._scrolled(self.verticalScrollBar().value())  # who writes in a message keeps their place
+        elif self._following:
             self._keep_end()
         elif self._held is not None:
             self.verticalScrollBar().setValue(self._held())
         self._place_jump()
 
     def _keep_end(self) -> None:
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.maximum())
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
     def _scrolled(self, value: int) -> None:
         self._following = value >= self.verticalScrollBar().maximum() - 12
@@ -279,12 +281,11 @@ class MessageView(QScrollArea):
         bar = self.verticalScrollBar()
         self.jump.setVisible(bar.maximum() - bar.value() > 40)
         self.jump.adjustSize()
-        x = (self.viewport().width() - self.jump.width()) // 2
-        self.jump.move(x, self.height() - self.jump.height() - 10)
+        self.jump.move((self.viewport().width() - self.jump.width()) // 2, self.height() - self.jump.height() - 10)
         self.jump.raise_()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        following = self._following
+        following = self._following and not written_in(self)
         super().resizeEvent(event)
         if following:
             self.to_end()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from desktop.language import marked, tr
 from desktop.settings import SendWith
 from desktop.store import Draft
+from desktop.widgets.in_view import InView
 from desktop.widgets.writing import Writing
 
 _SENT = marked("Sends a new version. The old one stays beside it.")
@@ -64,6 +65,7 @@ class Rewrite(QWidget):
         layout.setSpacing(6)
         layout.addWidget(_framed(self.writing) if reply else self.writing)  # a message is in its bubble already
         layout.addLayout(row)
+        InView(self, self.edit)
         self.setFocusProxy(self.edit)
 
     def begin(self) -> None:

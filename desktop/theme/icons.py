@@ -6,22 +6,26 @@ from functools import cache
 from importlib.resources import files
 
 from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QKeySequence, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
 
+_FOR_LATER = 3.0
+"""Pixels for a pixel, from which icons are scaled down on a screen that comes later."""
+
 _DIRECTED = ("left", "right", "onward", "sidebar")
 """Drawn for what is read from left to right, and mirrored for what is not."""
 
 
-def icon(name: str, color: QColor, disabled: QColor | None = None, *, mirrored: bool = False) -> QIcon:
-    """The icon in one ink, sharp at every scale up to 3, also with text of twice the size."""
+def icon(name: str, color: QColor, disabled: QColor, side: int, *, mirrored: bool = False) -> QIcon:
+    """The icon in one ink and so many pixels; on each screen that is there it has that screen's own."""
     made = QIcon()
-    for mode, ink in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled or color)):
-        for size in (16, 20, 32, 48, 64, 128):
+    ratios = {screen.devicePixelRatio() for screen in QGuiApplication.screens()} | {_FOR_LATER}
+    for mode, ink in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled)):
+        for size in sorted({(QSize(side, side) * ratio).width() for ratio in ratios}):
             made.addPixmap(_pixmap(name, ink, size, mirrored and name in _DIRECTED), mode)
     return made
 
@@ -71,7 +75,7 @@ class IconButton(QToolButton):
         super().__init__(parent)
         self._size = size
         self._icon_name = icon_name
-        self._tinted: tuple[str, str, str, bool] | None = None
+        self._tinted: tuple[str, str, str, int, bool] | None = None
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if text else Qt.ToolButtonStyle.ToolButtonIconOnly
         self.setToolButtonStyle(style)
         self.setAutoRaise(True)
@@ -79,7 +83,6 @@ class IconButton(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.set_label(label, shortcut)
         self._fit()
-        self._tint()
 
     def set_label(self, label: str, shortcut: str = "") -> None:
         """Change what the button says of itself."""
@@ -104,12 +107,14 @@ class IconButton(QToolButton):
         """As large as the letters beside it."""
         side = lines(self, self._size)
         self.setIconSize(QSize(side, side))
+        self._tint()
 
     def _tint(self) -> None:
         tokens = tokens_now()
         ink = tokens.on_accent if self.property("primary") else tokens.subtle
+        side = self.iconSize().width()
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
-        wanted = (self._icon_name, ink.name(), tokens.faint.name(), mirrored)
+        wanted = (self._icon_name, ink.name(), tokens.faint.name(), side, mirrored)
         if wanted != self._tinted:  # a button hears of its style several times before it is shown
             self._tinted = wanted
-            self.setIcon(icon(self._icon_name, ink, tokens.faint, mirrored=mirrored))
+            self.setIcon(icon(self._icon_name, ink, tokens.faint, side, mirrored=mirrored))

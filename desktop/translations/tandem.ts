@@ -3245,6 +3245,16 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Duplicate preset</source>
+        <extracomment>desktop/views/settings/presets.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete preset</source>
+        <extracomment>desktop/views/settings/presets.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Yours. Chats that use it have what you change here from their next message on.</source>
         <extracomment>desktop/views/settings/presets.py</extracomment>
         <translation type="unfinished"></translation>
@@ -3276,6 +3286,16 @@
     </message>
     <message>
         <source>Prompt</source>
+        <extracomment>desktop/views/settings/prompts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Duplicate prompt</source>
+        <extracomment>desktop/views/settings/prompts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete prompt</source>
         <extracomment>desktop/views/settings/prompts.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -3935,22 +3955,7 @@
     </message>
     <message>
         <source>Jump to latest</source>
-        <extracomment>desktop/widgets/message_view.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>New {what}</source>
-        <extracomment>desktop/widgets/named_row.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Duplicate {what}</source>
-        <extracomment>desktop/widgets/named_row.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Delete {what}</source>
-        <extracomment>desktop/widgets/named_row.py</extracomment>
+        <extracomment>desktop/widgets/jump.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
@@ -11,6 +12,16 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from desktop.language import tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.picker import ChoiceBox
+
+
+@dataclass(slots=True, frozen=True)
+class Called:
+    """What one of the things is called, and what the buttons beside them say: whole texts, marked for translation."""
+
+    one: str
+    new: str
+    duplicate: str
+    delete: str
 
 
 class NamedRow(QWidget):
@@ -22,17 +33,17 @@ class NamedRow(QWidget):
     deleted = Signal(str)
     undone = Signal()
 
-    def __init__(self, what: str, parent: QWidget | None = None) -> None:
+    def __init__(self, called: Called, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = ChoiceBox()
-        self.box.setAccessibleName(what)
+        self.box.setAccessibleName(tr(called.one))
         self.box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.box.setSizeAdjustPolicy(ChoiceBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.box.setMinimumContentsLength(8)
         self.box.activated.connect(lambda _: self.chosen.emit(self.current))
-        self.new = IconButton("plus", tr("New {what}", what=what.lower()))
-        self.copy = IconButton("copy", tr("Duplicate {what}", what=what.lower()))
-        self.trash = IconButton("trash", tr("Delete {what}", what=what.lower()))
+        self.new = IconButton("plus", tr(called.new))
+        self.copy = IconButton("copy", tr(called.duplicate))
+        self.trash = IconButton("trash", tr(called.delete))
         self.new.clicked.connect(self.made)
         self.copy.clicked.connect(lambda: self.duplicated.emit(self.current))
         self.trash.clicked.connect(lambda: self.deleted.emit(self.current))

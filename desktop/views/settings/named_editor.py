@@ -11,7 +11,7 @@ from desktop.language import tr
 from desktop.models.named import Named, T
 from desktop.widgets.later import Later
 from desktop.widgets.name_edit import NameEdit
-from desktop.widgets.named_row import NamedRow
+from desktop.widgets.named_row import Called, NamedRow
 
 
 class NamedEditor(Generic[T]):
@@ -19,7 +19,7 @@ class NamedEditor(Generic[T]):
 
     Args:
         page: where it stands.
-        what: what one of them is called.
+        called: what one of them is called, and what is done with it.
         named: all of them.
         fresh: what a new one begins as.
         show: shows an entry by its id, or that there is none.
@@ -29,7 +29,7 @@ class NamedEditor(Generic[T]):
     def __init__(
         self,
         page: QWidget,
-        what: str,
+        called: Called,
         named: Named[T],
         fresh: T,
         show: Callable[[str, T | None], None],
@@ -37,7 +37,7 @@ class NamedEditor(Generic[T]):
     ) -> None:
         self._named, self._show_entry, self._read = named, show, read
         self._shown = ""
-        self.row = row = NamedRow(what)
+        self.row = row = NamedRow(called)
         self.name = NameEdit(tr("Name"), lambda name: named.name_problem(self._shown, name))
         self.later = Later(page, self._save)
         self.name.changed.connect(self.later.start)

@@ -11,7 +11,11 @@ from desktop.views.settings.numbers import SAMPLING
 from desktop.views.settings.preset_use import PresetUse
 from desktop.widgets.field import NumberField
 from desktop.widgets.form import Form, quiet
+from desktop.widgets.named_row import Called
 
+_CALLED = Called(
+    marked("Preset"), new=marked("New preset"), duplicate=marked("Duplicate preset"), delete=marked("Delete preset")
+)
 _OWN = marked("Yours. Chats that use it have what you change here from their next message on.")
 _USUAL = SHIPPED[USUAL].sampling
 
@@ -25,7 +29,7 @@ class PresetsPage(Form):
         self.about = quiet("")
         self.fields = {number.field: NumberField(number) for number in SAMPLING}
         fresh = Preset(name=tr("New preset"), sampling=_USUAL)
-        self.editor = NamedEditor(self, tr("Preset"), presets, fresh, self._show, self._read)
+        self.editor = NamedEditor(self, _CALLED, presets, fresh, self._show, self._read)
         use.add_to(self)
         self.heading(tr("Presets"))
         self.row(tr("Preset"), self.editor.row)

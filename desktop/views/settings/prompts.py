@@ -9,8 +9,12 @@ from desktop.models.named import Named
 from desktop.presets import Prompt
 from desktop.views.settings.named_editor import NamedEditor
 from desktop.widgets.form import Form
+from desktop.widgets.named_row import Called
 from desktop.widgets.prompt_edit import PromptEdit
 
+_CALLED = Called(
+    marked("Prompt"), new=marked("New prompt"), duplicate=marked("Duplicate prompt"), delete=marked("Delete prompt")
+)
 _ABOUT = marked(
     "System prompts under a name, to be taken into a chat from its settings. What a chat has taken is its own: "
     "changes here reach no chat that exists."
@@ -24,7 +28,7 @@ class PromptsPage(Form):
         super().__init__()
         self.text = PromptEdit(tr("Text of the prompt"))
         fresh = Prompt(name=tr("New prompt"))
-        self.editor = NamedEditor(self, tr("Prompt"), prompts, fresh, self._show, self._read)
+        self.editor = NamedEditor(self, _CALLED, prompts, fresh, self._show, self._read)
         self.text.edited.connect(self.editor.later.start)
         self.note(tr(_ABOUT))
         self.row(tr("Prompt"), self.editor.row)

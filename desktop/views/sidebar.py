@@ -39,6 +39,7 @@ from desktop.store import Chat, Hit, Store
 from desktop.theme.icons import IconButton
 from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
+from desktop.widgets.direction import direction
 
 _Index = QModelIndex | QPersistentModelIndex
 _WINDOW_FROM = 42
@@ -281,11 +282,11 @@ class _Delegate(QStyledItemDelegate):
         inner, hit = rect.adjusted(8, 0, -8, 0), index.data(HIT)
         if isinstance(hit, Hit) and hit.text:
             upper = QRect(inner.left(), inner.top() + 6, inner.width(), option.fontMetrics.height())
-            _line(painter, upper, str(index.data()))
+            _line(painter, upper, str(index.data()), option.direction)
             painter.setPen(tokens.subtle)
-            _line(painter, upper.translated(0, upper.height()), hit.text)
+            _line(painter, upper.translated(0, upper.height()), hit.text, option.direction)
         else:
-            _line(painter, inner, str(index.data()))
+            _line(painter, inner, str(index.data()), option.direction)
         painter.restore()
 
     def setModelData(self, editor: QWidget, model: object, index: _Index) -> None:
@@ -294,6 +295,8 @@ class _Delegate(QStyledItemDelegate):
             self._sidebar.renamed.emit(chat.id, editor.text().strip())
 
 
-def _line(painter: QPainter, rect: QRect, text: str) -> None:
+def _line(painter: QPainter, rect: QRect, text: str, otherwise: Qt.LayoutDirection) -> None:
+    """From the side where its own script begins."""
+    painter.setLayoutDirection(direction(text, otherwise))
     text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
     painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

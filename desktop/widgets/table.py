@@ -7,7 +7,6 @@ change places before it reads them.
 from __future__ import annotations
 
 import re
-import unicodedata
 from math import ceil
 
 from PySide6.QtCore import Qt
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.language import tr
 from desktop.maths.typesetter import Typesetter
+from desktop.widgets.direction import direction
 from desktop.widgets.prose import Prose
 
 _COLUMN_EM = 16
@@ -36,7 +36,7 @@ class Table(Prose):
 
     def set_markdown(self, text: str, *, grows: bool = False, depth: int = 0) -> None:
         """Show the table, which may still get rows."""
-        self._from_right = _is_from_right(text)
+        self._from_right = direction(text) == Qt.LayoutDirection.RightToLeft
         super().set_markdown(_whole(text, mirrored=self._from_right), grows=grows, depth=depth)
 
     def _render(self) -> None:
@@ -95,12 +95,6 @@ def _natural(table: QTextTable, column: int) -> float:
 def _around(table: QTextTable) -> float:
     """What a column needs beside its text."""
     return 2 * table.format().cellPadding() + table.format().border() + 1
-
-
-def _is_from_right(text: str) -> bool:
-    """By the first letter that has a direction."""
-    directions = (unicodedata.bidirectional(letter) for letter in text)
-    return next((way for way in directions if way in ("L", "R", "AL")), "L") != "L"
 
 
 def _whole(text: str, *, mirrored: bool) -> str:

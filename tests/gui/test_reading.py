@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QTextBlock, QTextTable, QWheelEvent
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextBlock, QTextTable, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from desktop.start import Desktop
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.code import CodeBlock
 from desktop.widgets.prose import Prose
@@ -207,3 +208,25 @@ def test_a_broken_line_is_no_new_paragraph(view: BlockView, text: str, shown: li
     (prose,) = view.widgets
     assert isinstance(prose, Prose)
     assert [block.text() for block in blocks(prose)] == shown
+
+
+def ends(image: QImage, paper: QColor) -> tuple[float, float]:
+    """Where what is written begins and ends, of the width."""
+    xs = [x for x in range(image.width()) for y in range(image.height()) if image.pixelColor(x, y) != paper]
+    return min(xs) / image.width(), (max(xs) + 1) / image.width()
+
+
+def test_each_title_in_the_list_begins_where_its_own_script_does(desktop: Desktop, qtbot: QtBot) -> None:
+    for title in ("English", HEBREW, "2026"):
+        desktop.store.add_chat(title).result()
+    desktop.window.sidebar.refresh()
+    chats = desktop.window.sidebar.list
+    qtbot.waitUntil(lambda: chats.model().rowCount() == 4)
+    desktop.window.sidebar.mark(None)
+    shown = {chats.model().index(row).data(): chats.visualRect(chats.model().index(row)) for row in range(4)}
+    image = chats.viewport().grab().toImage()
+    paper = image.pixelColor(image.width() // 2, image.height() - 5)
+    at = {title: ends(image.copy(rect), paper) for title, rect in shown.items()}
+    assert at["English"][1] < 0.6
+    assert at["2026"][1] < 0.6, "what has no direction stands as the window's own words do"
+    assert at[HEBREW][0] > 0.4

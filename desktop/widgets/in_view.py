@@ -47,7 +47,9 @@ class InView(QObject):
             return
         caret, height = self._edit.cursorRect(), self._edit.viewport().height()
         line = QPoint(caret.center().x(), min(max(caret.center().y(), 0), height))
-        at = self._edit.viewport().mapTo(page.widget(), line)
+        inside = page.widget()
+        assert inside is not None
+        at = self._edit.viewport().mapTo(inside, line)
         page.ensureVisible(at.x(), at.y(), 0, caret.height())
 
     def _page(self) -> QScrollArea | None:

@@ -12,8 +12,8 @@ from desktop.language import tr
 from desktop.maths.typesetter import Typesetter
 from desktop.settings import SendWith
 from desktop.store import Draft, Message
-from desktop.theme.icons import IconButton
 from desktop.widgets.in_view import written_in
+from desktop.widgets.jump import Jump
 from desktop.widgets.message import RING, MessageWidget
 from desktop.widgets.seeking import Seeking
 
@@ -80,10 +80,8 @@ class MessageView(QScrollArea):
         row.addWidget(self._column, 1000)
         row.addStretch(1)
         self.setWidget(page)
-        self.jump = IconButton("down", tr("Jump to latest"), self)
-        self.jump.setObjectName("jump")
-        self.jump.clicked.connect(self.to_end)
-        self.jump.hide()
+        self.jump = Jump(self)
+        self.jump.clicked.connect(self._jump)
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._range_changed)
         bar.valueChanged.connect(self._scrolled)
@@ -177,6 +175,11 @@ class MessageView(QScrollArea):
         self._keep_end()
         QTimer.singleShot(0, self, self._range_changed)  # once more when the new text has its height
 
+    def _jump(self) -> None:
+        if self._widgets and (written_in(self) or self.jump.hasFocus()):  # the keyboard goes along
+            self.widgets[-1].setFocus(Qt.FocusReason.OtherFocusReason)
+        self.to_end()
+
     def _add(self, message: Message, at: int) -> None:
         widget = MessageWidget(message, self._author, self._place(message), maths=self._maths)
         for name in ("regenerate", "go_on", "compare", "sibling", "rewritten", "round_picked", "rewriting", "offered"):
@@ -259,7 +262,7 @@ class MessageView(QScrollArea):
             self._keep_end()
         elif self._held is not None:
             self.verticalScrollBar().setValue(self._held())
-        self._place_jump()
+        self.jump.place()
 
     def _keep_end(self) -> None:
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
@@ -270,26 +273,19 @@ class MessageView(QScrollArea):
             self._held = None  # the reader has moved on
         if value < self.viewport().height() and self._earlier and not self._following and self._held is None:
             QTimer.singleShot(0, self, self._came_near)
-        self._place_jump()
+        self.jump.place()
 
     def _came_near(self) -> None:
         """To the first of what is laid out."""
         if self._earlier and not self._following and self._held is None:
             self._show_earlier()
 
-    def _place_jump(self) -> None:
-        bar = self.verticalScrollBar()
-        self.jump.setVisible(bar.maximum() - bar.value() > 40)
-        self.jump.adjustSize()
-        self.jump.move((self.viewport().width() - self.jump.width()) // 2, self.height() - self.jump.height() - 10)
-        self.jump.raise_()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         following = self._following and not written_in(self)
         super().resizeEvent(event)
         if following:
             self.to_end()
-        self._place_jump()
+        self.jump.place()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FontChange:

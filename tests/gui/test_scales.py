@@ -1,4 +1,4 @@
-"""Screens of several scales: what is drawn as a picture has as many pixels as its screen, and is sharp wherever it stands."""
+"""Screens of several scales: pictures have the pixels of their screen, and are sharp wherever they stand."""
 
 from __future__ import annotations
 

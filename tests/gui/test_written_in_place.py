@@ -77,7 +77,7 @@ def begun(view: MessageView, n: int, qtbot: QtBot) -> Rewrite:
 def test_a_long_message_that_becomes_a_small_field_is_still_seen(view: MessageView, qtbot: QtBot) -> None:
     rewrite = begun(view, 2, qtbot)
     assert rewrite.height() < view.viewport().height()
-    assert seen(view, rewrite)
+    qtbot.waitUntil(lambda: seen(view, rewrite))
 
 
 def test_nothing_moves_while_a_long_message_is_edited_in_the_middle(view: MessageView, qtbot: QtBot) -> None:
@@ -116,21 +116,38 @@ def test_a_growing_reply_does_not_pull_the_text_from_under_the_hands(view: Messa
     qtbot.waitUntil(lambda: bar.maximum() > 500)
     assert top(view, edit) == before
     assert view.jump.isVisible()
-    view.jump.setFocus()
-    view.jump.click()
+    qtbot.mouseClick(view.jump, LEFT)
     view.update_message(replace(reply, content="A paragraph.\n\n" * 160))
     qtbot.waitUntil(lambda: bar.maximum() > 1000 and bar.value() == bar.maximum())
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_the_button_that_leads_to_the_end_does_so(view: MessageView, qtbot: QtBot, by: str) -> None:
+    """It hides there, and where the keyboard goes then is not brought into view instead."""
+    view.activateWindow()
+    qtbot.waitUntil(view.isActiveWindow)
+    bar = view.verticalScrollBar()
+    bar.setValue(0)
+    qtbot.waitUntil(view.jump.isVisible)
+    if by == "mouse":
+        qtbot.mouseClick(view.jump, LEFT)
+    else:
+        view.jump.setFocus(Qt.FocusReason.TabFocusReason)
+        qtbot.waitUntil(view.jump.hasFocus)
+        qtbot.keyClick(view.jump, Qt.Key.Key_Space)
+    settle()
+    assert bar.value() == bar.maximum()
+    assert view.following
+    assert view.jump.isHidden()
 
 
 def test_the_caret_is_seen_where_the_field_is_taller_than_the_view(view: MessageView, qtbot: QtBot) -> None:
     view.resize(600, 250)
     view.update_message(message(4, "- An item.\n" * 60))
     rewrite = begun(view, 3, qtbot)
-    assert rewrite.height() > view.viewport().height()
-    assert caret_seen(view, rewrite.edit)
+    qtbot.waitUntil(lambda: rewrite.height() > view.viewport().height())
+    qtbot.waitUntil(lambda: caret_seen(view, rewrite.edit))
     qtbot.keyClick(rewrite.edit, Qt.Key.Key_Home, CTRL)
-    settle()
-    assert caret_seen(view, rewrite.edit)
+    qtbot.waitUntil(lambda: caret_seen(view, rewrite.edit))
     qtbot.keyClick(rewrite.edit, Qt.Key.Key_End, CTRL)
-    settle()
-    assert caret_seen(view, rewrite.edit)
+    qtbot.waitUntil(lambda: caret_seen(view, rewrite.edit))

@@ -61,6 +61,11 @@ def going_on(upto: list[Message], settings: ChatSettings, sampling: Sampling) ->
     return _again(reply, [*before, parts.whole(reply)], settings, sampling, settings.max_tokens, go_on=True)
 
 
+def under(request: ReplyRequest, seed: int | None) -> ReplyRequest:
+    """The same request under ``seed``."""
+    return request.model_copy(update={"sampling": request.sampling.model_copy(update={"seed": seed})})
+
+
 def recipe(asked: ReplyRequest, system_prompt: str) -> dict[str, Any]:
     """What is stored with the reply, so that it can be asked for again."""
     return {

@@ -6,6 +6,7 @@ goes out. Everything that is shown was written first, so that a fault of the dis
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -254,6 +255,7 @@ class Conversation(Shown):
         return {
             "target": state.target.id if state.target else None,
             "draft": state.draft.id if state.draft else None,
+            "seed": secrets.randbits(53) if request.sampling.seed is None else request.sampling.seed,
             "settings": asking.recipe(request, system),
         }
 

@@ -17,7 +17,7 @@ from backend import wire
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, PromptProgress, ReplyRequest, RoundRecord, State, TokenRecord
 from desktop.bridge import EngineBridge
-from desktop.models import parts
+from desktop.models import asking, parts
 from desktop.models.origins import joined
 from desktop.models.unsaved import Unsaved
 from desktop.store import Message
@@ -100,8 +100,8 @@ class Replying(QObject):
         return self._running.job if self._running is not None else ""
 
     def begin(self, reply: Message, request: ReplyRequest) -> None:
-        """Ask for ``reply``, whose row is on disk."""
-        self._begin(_Running("", reply), request)
+        """Ask for ``reply``, whose row is on disk, under its seed: one that breaks off can go on as it would have."""
+        self._begin(_Running("", reply), asking.under(request, reply.seed))
 
     def go_on(self, reply: Message, request: ReplyRequest, **made_with: Any) -> None:
         """Ask for more of ``reply``; nothing of it is written before there is more.
@@ -111,11 +111,11 @@ class Replying(QObject):
             request: what asks for it.
             made_with: fields of the message that say how the new part is made.
         """
-        resumed = replace(parts.resumed(reply), seed=request.sampling.seed, **made_with)
+        resumed = replace(parts.resumed(reply), **made_with)
         changed = {name: new for name in _FIELDS if (new := getattr(resumed, name)) != getattr(reply, name)}
         running = _Running("", resumed, resumed.content, deque(reply.rounds, maxlen=ROUNDS_KEPT), was=reply)
         running.begun, running.first_round, running.unwritten = resumed.content, parts.first_round(reply), changed
-        self._begin(running, request)
+        self._begin(running, asking.under(request, resumed.seed))
 
     def _begin(self, running: _Running, request: ReplyRequest) -> None:
         self._running = running

@@ -156,6 +156,26 @@ def test_the_engine_ends_in_the_middle(stopped: Desktop, engine: ScriptedEngine,
     assert [part["bytes"] for part in said(stopped).parts] == [48, 60]
 
 
+def test_a_reply_that_broke_off_goes_on_under_its_seed(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    """It is drawn here and written first: the engine tells it only at a reply's end."""
+    engine.script, engine.crash_after = LONG, 3
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    broken = on_disk(desktop)
+    assert (broken.state, broken.finish) == ("failed", None)
+    assert broken.seed is not None
+    engine.crash_after = None
+    desktop.engine.restart()
+    qtbot.waitUntil(lambda: desktop.engine.mode == "up")
+    go_on(desktop, qtbot)
+    finished(desktop, qtbot)
+    first, more = (request.sampling.seed for request in engine.requests[-2:])
+    assert first == more == broken.seed
+    desktop.conversation.regenerate()
+    finished(desktop, qtbot)
+    assert engine.requests[-1].sampling.seed not in (None, broken.seed), "another answer, another seed"
+
+
 def test_a_model_that_has_nothing_to_add(stopped: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
     engine.script = CUT
     before = said(stopped)

@@ -104,7 +104,7 @@ def test_it_goes_on_from_the_edited_text(chat: Desktop, engine: ScriptedEngine, 
     asked = engine.requests[-1]
     assert asked.continue_final_message
     assert asked.messages[-1].content == mine
-    assert asked.sampling.seed is None
+    assert asked.sampling.seed is not None, "a fresh one, which the reply keeps"
     widget = reply(chat, 1)
     assert widget.footer_text.startswith("edited, continued · last part: 41.2 tok/s")
     assert button(widget, "Compare with and without speculation").isVisibleTo(widget)

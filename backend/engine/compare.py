@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from backend.engine.context import Sequence
+from backend.engine.differing import explanation
 from backend.engine.generation import Generation, copy_timings
 from backend.engine.reply import budget_for, prepare, prompt_of, read_prompt
 from backend.protocol import (
@@ -22,7 +24,8 @@ from backend.protocol import (
     Side,
     Timings,
 )
-from backend.speculation.verify import CAP
+from backend.sampling.chain import Row
+from backend.speculation.sources.draft_model import common_prefix
 
 if TYPE_CHECKING:
     from backend.engine.pair import Pair
@@ -30,8 +33,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DEFAULT_TOKENS = 512
-NEAR_TIE = 0.5
-"""Leads up to here are within what batched kernels round apart (0.27 was the most seen on a Q4_K_M model)."""
 _OTHER = 1
 """Sequence id of the plain side while both are held."""
 
@@ -97,12 +98,14 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
                 if (held := main.keep(len(prompt))) < len(prompt):  # a memory that does not roll back
                     main.read(prompt[held:])
                 yield from _alternate({side: start(side)}, row, said)
+        read = context.sequence(_OTHER) if interleaved else main  # the former: what plain decoding itself has read
+        difference = _difference(pair, read, request, prompt, runs["plain"].seed, said["plain"], said["speculation"])
     finally:
         if interleaved:
             pair.target.context.sequence(_OTHER).clear()
     for side, run in runs.items():
         yield side, run.finished()
-    yield _result(pair, runs, said, interleaved)
+    yield _result(runs, said, difference, interleaved)
 
 
 def _tagged(reading: Generator[ReplyEvent, None, T]) -> Generator[tuple[Side, ReplyEvent], None, T]:
@@ -129,9 +132,10 @@ def _alternate(
         yield side, delta
 
 
-def _result(pair: Pair, runs: dict[Side, Generation], said: dict[Side, _Transcript], interleaved: bool) -> Comparison:
+def _result(
+    runs: dict[Side, Generation], said: dict[Side, _Transcript], difference: Difference | None, interleaved: bool
+) -> Comparison:
     plain, other = runs["plain"].timings, runs["speculation"].timings
-    difference = explain(pair, said["plain"], said["speculation"])
     return Comparison(
         plain=copy_timings(plain),
         speculation=copy_timings(other),
@@ -156,7 +160,15 @@ def _per_token(timings: Timings, ms: float) -> float:
     return max(ms, 1e-6) / max(1, timings.predicted_n - 1)
 
 
-def explain(pair: Pair, plain: _Transcript, other: _Transcript) -> Difference | None:
+def _difference(
+    pair: Pair,
+    sequence: Sequence,
+    request: ReplyRequest,
+    prompt: list[int],
+    seed: int,
+    plain: _Transcript,
+    other: _Transcript,
+) -> Difference | None:
     """The first token at which two transcripts differ, with both leads, and what they mean."""
     n = min(len(plain.ids), len(other.ids))
     at = next((i for i in range(n) if plain.ids[i] != other.ids[i]), n)
@@ -170,23 +182,21 @@ def explain(pair: Pair, plain: _Transcript, other: _Transcript) -> Difference | 
         return t.ids[at], vocab.piece(t.ids[at]).decode("utf-8", "replace"), t.margins[at] or 0.0
 
     (a, text_a, margin_a), (b, text_b, margin_b) = side(plain), side(other)
-    why = _why(at, plain, other, margin_a, margin_b)
+    if at == n:
+        why = "One text ended where the other went on."
+    elif plain.margins[at] is None or other.margins[at] is None:
+        why = "The rejection rule draws anew with speculation on: texts differ by chance, their law does not."
+    else:
+        history = [*prompt, *plain.ids[:at]]
+        row = _row_after(sequence, history)
+        why = explanation(row, history, request.sampling, seed, a, b, (margin_a, margin_b))
     return Difference(at, a, text_a, b, text_b, margin_a, margin_b, why)
 
 
-def _why(at: int, plain: _Transcript, other: _Transcript, margin_a: float, margin_b: float) -> str:
-    if at >= min(len(plain.ids), len(other.ids)):
-        return "One text ended where the other went on."
-    if plain.margins[at] is None or other.margins[at] is None:
-        return "The rejection rule draws anew with speculation on: texts differ by chance, their law does not."
-    if min(margin_a, margin_b) <= NEAR_TIE:
-        return (
-            f"A near-tie: the first choice led by {margin_a:.3g} in the single-token pass and by {margin_b:.3g} in the "
-            "batched one, which round differently."
-        )
-    if max(margin_a, margin_b) >= CAP:
-        return "A token lay on the edge of what top-k, top-p or min-p lets through: one pass let it in, the other not."
-    return (
-        f"Unexplained: the first choice led by {margin_a:.3g} in one pass and by {margin_b:.3g} in the other, too much "
-        "for rounding. Please report this."
-    )
+def _row_after(sequence: Sequence, history: list[int]) -> Row:
+    """The scores after ``history``, by a pass of one token where the memory goes back so far."""
+    held = sequence.keep(min(common_prefix(sequence.tokens, history), len(history) - 1))
+    if len(history) - held > 1:
+        sequence.read(history[held:-1])
+    row: Row = sequence.decode(history[-1:])[0]
+    return row

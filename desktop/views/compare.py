@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -23,6 +23,7 @@ from desktop.language import counted, marked, tr
 from desktop.maths.typesetter import Typesetter
 from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
+from desktop.views.difference import Excerpt, excerpts
 from desktop.widgets.blocks import BlockView
 from desktop.words import notice
 
@@ -99,6 +100,9 @@ class CompareView(QWidget):
         self._say(verdict(result), explanation(result))
         self.panes["plain"].finish(result.plain_text, result.plain)
         self.panes["speculation"].finish(result.speculation_text, result.speculation)
+        if found := excerpts(result):
+            for pane, excerpt in zip(self.panes.values(), found, strict=True):
+                pane.show_difference(excerpt)
 
     def show_error(self, error: EngineError) -> None:
         """It did not come to an end."""
@@ -138,6 +142,12 @@ class Pane(QFrame):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(tr("{side}: progress", side=title))
+        self._difference = QLabel()
+        self._difference.setTextFormat(Qt.TextFormat.RichText)
+        self._difference.setWordWrap(True)
+        self._difference.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._difference.hide()
+        self.difference: Excerpt | None = None
         self._blocks = BlockView(maths=maths)
         self._expected: int | None = None
         self._text = ""
@@ -161,6 +171,7 @@ class Pane(QFrame):
         layout.setContentsMargins(12, 10, 8, 8)
         layout.addLayout(head)
         layout.addWidget(self._bar)
+        layout.addWidget(self._difference)
         layout.addWidget(scroll, 1)
 
     @property
@@ -170,6 +181,8 @@ class Pane(QFrame):
 
     def begin(self, expected: int | None) -> None:
         self._text, self._expected = "", expected
+        self.difference = None
+        self._difference.hide()
         self._blocks.show_markdown("", complete=True)
         self._bar.setRange(0, expected or 0)
         self._bar.setValue(0)
@@ -191,6 +204,20 @@ class Pane(QFrame):
         self._blocks.show_markdown(text, complete=True)
         self._show(timings)
         self._bar.hide()
+
+    def show_difference(self, excerpt: Excerpt) -> None:
+        """Where this text parts from the other."""
+        self.difference = excerpt
+        self._difference.setText(excerpt.html())
+        self._difference.setAccessibleName(
+            tr("First difference: {before}, then {token}", before=excerpt.before, token=excerpt.token or tr("the end"))
+        )
+        self._difference.show()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "difference") and self.difference is not None:
+            self._difference.setText(self.difference.html())
 
     def end(self, state: str) -> None:
         self._bar.hide()

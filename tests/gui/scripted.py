@@ -207,8 +207,8 @@ class ScriptedEngine(EngineClient):
             request_ratio=1.71,
             identical=self.difference is None,
             difference=self.difference,
-            plain_text=self.script,
-            speculation_text=self.script,
+            plain_text=self.script + (self.difference.plain_text if self.difference else ""),
+            speculation_text=self.script + (self.difference.other_text if self.difference else ""),
             seed=request.sampling.seed or 0,
             interleaved=True,
         )

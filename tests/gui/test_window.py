@@ -236,6 +236,10 @@ def test_compare_explains_the_first_difference(desktop: Desktop, engine: Scripte
     desktop.window.compare()
     qtbot.waitUntil(lambda: not desktop.comparing.running, timeout=10_000)
     said = desktop.comparing.view.text
+    for pane, token in zip(desktop.comparing.view.panes.values(), (" first", " next"), strict=True):
+        assert pane.difference is not None
+        assert pane.difference.token == token
+        assert pane.difference.before.endswith(engine.script[-20:])
     for part in (
         "texts differ",
         "token 42",

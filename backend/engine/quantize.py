@@ -6,19 +6,14 @@ The quantizer cannot be interrupted, and a large model takes minutes: it runs in
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
 import shutil
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import llama_cpp
 
-from backend.engine import native
+from backend.engine import aside, native
 from backend.engine.cancel import CancelFlag
 from backend.engine.devices import default_threads
 from backend.errors import EngineError, ErrorCode
@@ -80,7 +75,7 @@ def quantize(
     flag.check()
     try:
         _check_writable(part)
-        with _process(source, part, type_name) as answer:
+        with aside.process(_write_copy, source, part, type_name) as answer:
             while not answer.poll(_LOOK_EVERY):
                 flag.check()
                 progress(min(0.99, _written(part) / max(1, size)))
@@ -94,24 +89,6 @@ def quantize(
     progress(1.0)
 
 
-@contextmanager
-def _process(source: Path, part: Path, type_name: str) -> Iterator[Connection]:
-    """The quantizer at work, and where its answer comes from; it is gone afterwards, finished or not."""
-    spawn = multiprocessing.get_context("spawn")
-    answer, its_end = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=_write_copy, args=(source, part, type_name, its_end), daemon=True)
-    with _sigint_ignored():  # the process inherits it: Ctrl-C is for this one, which ends that one
-        process.start()
-    its_end.close()
-    try:
-        yield answer
-    finally:
-        process.kill()
-        process.join()
-        process.close()
-        answer.close()
-
-
 def _received(answer: Connection) -> tuple[int, str]:
     try:
         code, said = answer.recv()
@@ -122,7 +99,7 @@ def _received(answer: Connection) -> tuple[int, str]:
 
 def _write_copy(source: Path, part: Path, type_name: str, answer: Connection) -> None:
     """The other process."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    aside.end_with_parent()
     native.install_log(lambda _level, _text: None)
     params = llama_cpp.llama_model_quantize_default_params()
     params.nthread = default_threads()
@@ -132,26 +109,6 @@ def _write_copy(source: Path, part: Path, type_name: str, answer: Connection) ->
     with native.collect_errors() as errors:
         code = llama_cpp.llama_model_quantize(native.file_name(source), native.file_name(part), params)
     answer.send((code, " ".join(errors)))
-
-
-def _end_with_parent() -> None:
-    """Whoever asked for the copy may be killed; nobody would take what is written on then."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-@contextmanager
-def _sigint_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():  # only that one may, and only that one gets Ctrl-C
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _failure(source: Path, part: Path, type_name: str, said: str) -> EngineError:

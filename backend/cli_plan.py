@@ -23,7 +23,7 @@ from backend.plan.machine import Machine, cards, machine, measured_memory_rate
 from backend.plan.measured import measured
 from backend.plan.needs import Needs, of_file, of_model
 from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
-from backend.plan.request import request_for
+from backend.plan.request import Role, context_for, request_for
 from backend.protocol import LoadOptions
 from backend.text import one_line, shown_size, shown_sizes
 
@@ -70,7 +70,9 @@ def run(args: argparse.Namespace) -> int:
         draft = _subject(library, args.draft or target.drafts[0])
         _check_pair(target, draft)
     options = LoadOptions(n_ctx=args.context, kv_type=args.kv_type, draft_kv_type=args.draft_kv_type)
-    request = request_for(options, target.needs, draft.needs if draft else None)
+    n_ctx = context_for(options, target.needs)
+    needs = _told(target, options, "target", n_ctx)
+    request = request_for(options, needs, _told(draft, options, "draft", n_ctx) if draft else None, n_ctx)
     request = replace(request, acceptance=args.acceptance)
     here, how = _machine(args.memory, args.vram, target.needs.quant)
     found = plans(request, here)
@@ -126,6 +128,15 @@ def _subject(library: Library, name: str) -> _Subject:
     return _Subject(_read_at_all(needs), model.facts if model.installed else None, drafts)
 
 
+def _told(subject: _Subject, options: LoadOptions, role: Role, n_ctx: int) -> Needs:
+    """As the load will count it: of a file, where the formulas may not hold, the engine is asked."""
+    from backend.engine.sizes import needs_of
+
+    if subject.facts is None:
+        return subject.needs
+    return replace(needs_of(subject.facts, options, role, n_ctx), name=subject.needs.name)
+
+
 def _read_at_all(needs: Needs) -> Needs:
     if needs.read:
         return needs
@@ -163,6 +174,8 @@ def _title(request: Request, here: Machine, how: str) -> str:
     cards = ", ".join(f"{shown_size(card.free)} on {card.name}" for card in here.gpus) or "no GPU"
     pair = one_line(request.target.name + (f" with {request.draft.name}" if request.draft else ""))
     guess = "estimated from the catalogue" if request.target.estimated else "from the file"
+    if request.target.rough:
+        guess += ", caches and buffers estimated"
     return (
         f"{pair}; weights {guess}; {request.n_ctx:,} tokens of context\n"
         f"On {cards}, {shown_size(here.memory.free)} of memory that reads {here.memory.rate / 1e6:.0f} GB/s "
@@ -178,6 +191,8 @@ def _table(request: Request, here: Machine, found: Sequence[Plan]) -> list[str]:
         with_draft = f"{1e3 / plan.ms:.1f} tok/s, k {plan.k}" if plan.k else "-"
         streamed = shown_size(plan.from_disk) if plan.from_disk else "-"
         on_gpu = f"{plan.gpu_layers}/{layers}" if here.gpus else "-"
+        if plan.experts_in_memory:
+            on_gpu += f", {plan.experts_in_memory} without experts"
         rows.append((_WHERE[plan.where], *sizes, on_gpu, streamed, f"{1e3 / plan.plain_ms:.1f} tok/s", with_draft))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -54,6 +54,14 @@ class LoadOptions(_Strict):
     streamed: Annotated[int, Field(ge=0)] = 0
     """Bytes of the target's weights that do not fit into memory and are read from its file in every pass; its draft is
     then held in memory. Set by the plan where that is so and a person insists."""
+    gpu_split: tuple[Layers, ...] | None = None
+    """How many of ``gpu_layers`` each graphics card takes, in the engine's order. Set by the plan where there are
+    several."""
+    draft_gpu: Annotated[int, Field(ge=0, le=255)] | None = None
+    """The graphics card that holds the draft. Set by the plan likewise."""
+    experts_in_memory: Annotated[int, Field(ge=0, le=4096)] = 0
+    """Of so many layers, the first ones, the experts stay in main memory though a card has the rest. Set by the plan
+    likewise."""
     cheaper_draft: bool = False
     """Make a cheaper copy of the draft while nothing else is to do, and use it where it is measured to pay."""
 

@@ -88,11 +88,12 @@ def told_to_plans(target: LoadedModel, costs: PassCosts) -> dict[str, dict[str, 
     if info.gpu_layers or info.streamed or costs.untouched or table is None:
         return {}
     try:
-        read = of_file(target.facts).read
+        needs = of_file(target.facts)
     except EngineError as error:  # the file is gone: what is loaded of it answers on
         log.warning("plans are told nothing: %s", error)
         return {}
-    return {KEY: noted(info.quant, read, table)} if read >= TELLING else {}
+    telling = needs.read >= TELLING and not needs.experts  # with more tokens a pass reads more experts
+    return {KEY: noted(info.quant, needs.read, table)} if telling else {}
 
 
 @functools.cache

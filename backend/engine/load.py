@@ -9,13 +9,13 @@ from pathlib import Path
 
 import llama_cpp
 
-from backend.engine import kernels, native
+from backend.engine import kernels, native, offload
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
-from backend.engine.devices import default_threads, free_memory, has_gpu
+from backend.engine.contexts import make_context, maker
+from backend.engine.devices import has_gpu
 from backend.engine.probe import limits, probe, probe_once
 from backend.engine.refusals import stream_error
-from backend.engine.state import affordable
 from backend.engine.stream import Streamer
 from backend.engine.template import ChatTemplate
 from backend.engine.vocab import Vocab, check_draft
@@ -24,8 +24,8 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.pairing import check_pair
 from backend.library.paths import copies_dir
-from backend.plan.attention import check_caches, flash_attention
-from backend.plan.request import DEFAULT_CONTEXT
+from backend.plan.attention import check_caches
+from backend.plan.request import Role
 from backend.protocol import LoadOptions, ModelInfo
 from backend.text import shown_name
 
@@ -33,13 +33,6 @@ Progress = Callable[[str, float], None]
 
 _READ = 0.5
 """Of the progress of loading: bringing the file into memory, before the engine takes it over."""
-_TARGET_ROWS = 64
-"""Rows of one target pass, and its sequence ids: llama.cpp wants at least as many rows as sequences."""
-_DRAFT_ROWS = 16
-_SCOUT = (64, 32, 1, 1)
-"""Context, batch, rows and snapshots of a context made only to ask what a snapshot takes."""
-_SPARE = 2
-"""llama.cpp aborts where a slice is not larger than the snapshots and one more."""
 
 
 class LoadedModel:
@@ -133,7 +126,7 @@ def _load(
     path: Path,
     model_id: str,
     options: LoadOptions,
-    phase: str,
+    phase: Role,
     gpu_layers: int | None,
     n_ctx: int | None,
     progress: Progress,
@@ -152,11 +145,13 @@ def _load(
             warm(facts.files, lambda f: progress(phase, _READ * f), flag)
     streamer = Streamer(facts, options.streamed) if options.streamed and phase == "target" else None
     first, kept = facts.files[0], _kept(options, phase)  # llama.cpp takes no other part of a split model
-    model = _load_weights(first, kept, layers, lambda f: progress(phase, read + (1 - read) * f), flag)
+    model = _load_weights(first, kept, phase, layers, lambda f: progress(phase, read + (1 - read) * f), flag)
     context: Context | None = None
     try:
         progress("probe", 0.0)
-        context, snapshot = _make_context(model, options, phase, layers, n_ctx, flag, streamer)
+        make = maker(model, options, phase, flag, streamer, on_gpu=has_gpu() and layers > 0)
+        context, snapshot = make_context(make, model, options, phase, n_ctx)
+        context.kind += offload.described(options, phase)
         loaded = LoadedModel(model, facts, _info(model, model_id, path, facts, context, layers), context)
         loaded.info.snapshot_memory = snapshot * context.snapshots
         loaded.strict, loaded.streamer = options.strict, streamer
@@ -212,7 +207,7 @@ def _info(
 
 
 def _load_weights(
-    path: Path, options: LoadOptions, layers: int, progress: Callable[[float], None], flag: CancelFlag
+    path: Path, options: LoadOptions, role: Role, layers: int, progress: Callable[[float], None], flag: CancelFlag
 ) -> ctypes.c_void_p:
     def on_progress(fraction: float, _user: object) -> bool:
         with contextlib.suppress(Exception):  # must not cross C
@@ -231,8 +226,10 @@ def _load_weights(
     params.use_extra_bufts = not options.streamed  # repacked weights would be memory that cannot be dropped
     # what was made here nobody else has looked at
     params.check_tensors = path.resolve().parent == copies_dir().resolve()
+    kept = offload.fill_in(params, options, role)
     with native.collect_errors() as errors:
         model = llama_cpp.llama_model_load_from_file(native.file_name(path), params)
+    del kept  # it had to outlive the load
     if flag.is_set():
         if model:
             llama_cpp.llama_model_free(model)
@@ -242,7 +239,7 @@ def _load_weights(
     return model  # type: ignore[no-any-return]
 
 
-def _kept(options: LoadOptions, phase: str) -> LoadOptions:
+def _kept(options: LoadOptions, phase: Role) -> LoadOptions:
     """A streamed target's draft is read into memory: were it mapped, the stream would push it out again and again."""
     if phase == "draft" and options.streamed:
         return options.model_copy(update={"streamed": 0, "use_mmap": False})
@@ -270,53 +267,3 @@ def _load_error(path: Path, said: str) -> EngineError:
         f"{path.name} could not be loaded: {said or 'the engine gave no reason'}. The file may be damaged.",
         {"engine": said},
     )
-
-
-def _make_context(
-    model: ctypes.c_void_p,
-    options: LoadOptions,
-    phase: str,
-    layers: int,
-    n_ctx: int | None,
-    flag: CancelFlag,
-    streamer: Streamer | None,
-) -> tuple[Context, int]:
-    """The context, and how many bytes a snapshot of its state takes (0 where none can be kept)."""
-    recurrent = bool(llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
-    target = phase == "target"
-    trained = int(llama_cpp.llama_model_n_ctx_train(model))
-    sliding = llama_cpp.llama_model_n_swa(model) > 0
-    kv_type = options.kv_type if target else options.draft_kv_type
-    attention = flash_attention(options, kv_type, on_gpu=has_gpu() and layers > 0, sliding=sliding)
-
-    def make(n_ctx: int, n_batch: int, max_rows: int, snapshots: int) -> Context:
-        return Context(
-            model,
-            n_ctx=n_ctx,
-            n_batch=n_batch,
-            max_rows=max_rows,
-            n_seq=_TARGET_ROWS if target and not recurrent else 1,
-            snapshots=snapshots,
-            threads=options.threads or default_threads(),
-            kv_type=kv_type,
-            flash_attention=attention,
-            n_heads=int(llama_cpp.llama_model_n_head(model)),
-            swa_full=sliding,
-            flag=flag,
-            streamer=streamer,
-        )
-
-    # a draft drafts token by token, each a pass of its own, and snapshots reach back within one pass only
-    snapshot = _snapshot_bytes(make(*_SCOUT)) if target and recurrent else 0
-    affords = affordable(snapshot, free_memory()) if snapshot else 0
-    snapshots = affords if options.snapshots is None else min(options.snapshots, options.batch - _SPARE)
-    rows = _TARGET_ROWS if target else _DRAFT_ROWS
-    return make(n_ctx or min(trained, DEFAULT_CONTEXT), options.batch, rows, snapshots if snapshot else 0), snapshot
-
-
-def _snapshot_bytes(scout: Context) -> int:
-    """What one snapshot takes: asked of a context that is small and has one. 0 where llama.cpp keeps none."""
-    try:
-        return scout.state_bytes() if scout.snapshots else 0
-    finally:
-        scout.close()

@@ -11,10 +11,17 @@ from backend.protocol import CostTable
 from backend.speculation.cost import PassCosts
 
 SIZES = (1, 2, 4, 8, 16)
+_ON_CARD = (1, 2, 4, 8, 9, 16)
+"""A card's kernels for few columns go up to 8: what lies beyond that cliff is no mean of 8 and 16."""
 _SECONDS = 1.5
 _HELD = 16
 """Tokens in memory while measuring."""
 _READING = 64
+
+
+def sizes_for(model: LoadedModel) -> tuple[int, ...]:
+    """Of passes that are worth measuring for this model."""
+    return _ON_CARD if model.info.gpu_layers else SIZES
 
 
 def measure_passes(

@@ -59,6 +59,7 @@ dev_memory = bind(
     [ctypes.c_void_p, ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t)],
     None,
 )
+cpu_buffer_type = bind("ggml_backend_cpu_buffer_type", [], ctypes.c_void_p)
 tensor_name = bind("ggml_get_name", [ctypes.c_void_p], ctypes.c_char_p)
 
 

@@ -20,7 +20,7 @@ from backend.engine.judge import judge
 from backend.engine.learner import Learner
 from backend.engine.learnt import Learnt, model_key, pair_key, told_to_plans
 from backend.engine.load import LoadedModel, Progress
-from backend.engine.measure import SIZES, cost_table, measure_passes, measure_reading
+from backend.engine.measure import cost_table, measure_passes, measure_reading, sizes_for
 from backend.engine.reply import reply
 from backend.engine.strict import Strictness
 from backend.equations import LONGEST
@@ -146,8 +146,8 @@ class Pair:
         if self.target.strict:  # only exact passes are of interest then
             self._strictness.settle(self.costs, progress, flag)
         if self.costs.untouched:  # else a reply has used it: its memory is of use
-            sizes = (1,) if self.costs.known else SIZES  # the others were measured in an earlier run
-            measure_passes(self.target, self.costs, sizes, 0, progress, flag)
+            wanted = (1,) if self.costs.known else sizes_for(self.target)  # the others were measured in an earlier run
+            measure_passes(self.target, self.costs, wanted, 0, progress, flag)
             if self.target.streamed:  # there was time for one, of seconds, and the disk takes as long for many tokens
                 self.costs.presume_flat(LONGEST + 1, _FROM_DISK)
         if self.draft is not None and self.draft_costs.untouched:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backend.engine.sizes import needs_of
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.plan.machine import Machine, cards, machine
-from backend.plan.needs import of_file
 from backend.plan.plan import Plan, Request, draft_beside, plans
-from backend.plan.request import request_for
+from backend.plan.request import context_for, request_for
 from backend.protocol import DeviceInfo, LoadOptions
 from backend.text import shown_sizes
 
@@ -51,8 +51,12 @@ def place_target(
     found = _plans(request, here) or _plans(replace(request, draft=None), here)
     if not found or (found[0].streamed and not (anyway or options.streamed)):
         raise _too_large(request, here)
-    layers = found[0].gpu_layers if here.gpus else options.gpu_layers
-    return options.model_copy(update={"gpu_layers": layers, "streamed": options.streamed or found[0].streamed})
+    best = found[0]
+    update: dict[str, object] = {"streamed": options.streamed or best.streamed}
+    if here.gpus:
+        update |= {"gpu_layers": best.gpu_layers, "experts_in_memory": best.experts_in_memory}
+        update["gpu_split"] = best.split if len(here.gpus) > 1 else None
+    return options.model_copy(update=update)
 
 
 def check_memory(
@@ -111,10 +115,14 @@ def place_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, devices: Seq
     free = cards(devices)
     if not free or options.draft_gpu_layers is not None:
         return options
-    needs = of_file(draft)
-    wanted = needs.read + draft_beside(needs, _request(options, draft, None, n_ctx), flash=True)
-    spare = machine(0, [0]).gpus[0].spare
-    return options.model_copy(update={"draft_gpu_layers": ALL if max(free) >= wanted + spare else 0})
+    needs = needs_of(draft, options, "draft", n_ctx)
+    request = request_for(options, needs, needs, n_ctx)
+    wanted = needs.resident(mapped=True) + draft_beside(needs, request, flash=request.card_draft_flash)
+    card = max(machine(0, free).gpus, key=lambda place: place.usable)
+    if card.usable < wanted:
+        return options.model_copy(update={"draft_gpu_layers": 0})
+    at = free.index(card.free) if len(free) > 1 else None
+    return options.model_copy(update={"draft_gpu_layers": ALL, "draft_gpu": at})
 
 
 def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int) -> None:
@@ -125,7 +133,8 @@ def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int)
     """
     if options.draft_gpu_layers:
         return
-    needs, request = of_file(draft), _request(options, draft, draft, n_ctx)
+    needs = needs_of(draft, options, "draft", n_ctx)
+    request = request_for(options, needs, needs, n_ctx)
     mapped = request.mapped and not options.streamed
     wanted = needs.resident(mapped=mapped) + needs.tables + draft_beside(needs, request, flash=request.draft_flash)
     if wanted > memory:
@@ -145,8 +154,10 @@ def _machine(options: LoadOptions, devices: Sequence[DeviceInfo], memory: int) -
     return None if free and options.gpu_layers is not None else machine(memory, free)
 
 
-def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, n_ctx: int | None = None) -> Request:
-    return request_for(options, of_file(target), of_file(draft) if draft else None, n_ctx)
+def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None) -> Request:
+    wanted = needs_of(target, options, "target")
+    n_ctx = context_for(options, wanted)
+    return request_for(options, wanted, needs_of(draft, options, "draft", n_ctx) if draft else None, n_ctx)
 
 
 def _fits(request: Request, here: Machine) -> bool:

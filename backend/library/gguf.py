@@ -70,6 +70,8 @@ class GgufFacts:
     add_eos: bool
     vocab_hash: str
     sliding_window: int
+    n_expert: int
+    n_expert_used: int
     split_no: int
     split_count: int
     has_chat_template: bool
@@ -181,6 +183,8 @@ def _facts(headers: list[Header]) -> GgufFacts:
         add_eos=add_eos,
         vocab_hash=_hash(first, tokens) if tokens else "",
         sliding_window=own("attention.sliding_window"),
+        n_expert=own("expert_count"),
+        n_expert_used=own("expert_used_count"),
         split_no=_int(first, "split.no"),
         split_count=_int(first, "split.count") or 1,
         has_chat_template=template is not None,

@@ -20,6 +20,8 @@ _MOST: Final = {
     "n_vocab": (2**24, "tokens of vocabulary"),
     "context_length": (2**31 - 1, "tokens of context"),
     "sliding_window": (2**32 - 1, "tokens of sliding window"),
+    "n_expert": (65_536, "experts"),
+    "n_expert_used": (65_536, "experts a token"),
 }
 """Many times what the largest published models have."""
 _WIDEST: Final = 2**20

@@ -21,7 +21,9 @@ _DISK_RATE = 2e6
 _GPU_ROW, _RAM_ROW = 0.02, 0.15
 """What each further token of a pass adds to it, as a share of a pass over one: measured on a 2-core server processor
 with a Q4_K_M target (0.12 to 0.2 there), assumed for a GPU."""
-
+_NARROW, _WIDE = 8, 2.0
+"""Tokens of a pass up to which a card's kernels for few columns go, and what a pass takes beyond, as a multiple: one
+with a 34B Q8_0 model on an A100 took 2.2 times as long over 9 tokens as over 8 (llama.cpp's issue 5625)."""
 
 _REACHED = 0.7
 _SPARE = 256 << 20
@@ -37,6 +39,7 @@ class Place:
         free: bytes that nobody uses.
         rate: bytes read in a millisecond.
         row: what each further token of a pass adds, as a share of a one-token pass.
+        card: whether it is a graphics card.
         spare: bytes of ``free`` that are left alone.
         passes: what passes of some sizes were measured to take there, as multiples of a one-token pass; instead of row.
     """
@@ -47,10 +50,13 @@ class Place:
     row: float
     spare: int = 0
     passes: Mapping[int, float] | None = None
+    card: bool = False
 
     def times(self, n: int) -> float:
         """What a pass over ``n`` tokens takes there, as a multiple of a one-token pass."""
-        return between(self.passes, sorted(self.passes), n) if self.passes else 1 + self.row * (n - 1)
+        if self.passes:
+            return between(self.passes, sorted(self.passes), n)
+        return (1 + self.row * (n - 1)) * (_WIDE if self.card and n > _NARROW else 1)
 
     @property
     def usable(self) -> int:
@@ -74,14 +80,10 @@ def machine(
     memory_rate: float | None = None,
     passes: Mapping[int, float] | None = None,
 ) -> Machine:
-    """A machine with so many free bytes of main memory and on each card.
-
-    Several cards are planned as one, with a spare for each: llama.cpp shares the layers out between them by itself.
-    """
-    name = "GPU 0" if len(gpus) == 1 else f"{len(gpus)} GPUs"
-    merged = (Place(name, sum(gpus), _GPU_RATE, _GPU_ROW, len(gpus) * _SPARE),) if gpus else ()
+    """A machine with so many free bytes of main memory and on each card."""
+    places = (Place(f"GPU {i}", free, _GPU_RATE, _GPU_ROW, _SPARE, card=True) for i, free in enumerate(gpus))
     ram = Place("memory", memory, memory_rate or _RAM_RATE, _RAM_ROW, passes=passes)
-    return Machine(merged, ram, Place("disk", 0, _DISK_RATE, 0.0))
+    return Machine(tuple(places), ram, Place("disk", 0, _DISK_RATE, 0.0))
 
 
 def cards(devices: Iterable[DeviceInfo]) -> list[int]:

@@ -1,14 +1,17 @@
 """What a model takes in memory, by what it is for (design §5).
 
 Weights come from the tensor table of a file that is here, else from the catalogue's size and shape. The KV cache is
-exact; the compute buffer and what a vocabulary takes follow what llama.cpp was seen to allocate (``make bench
-ARGS=memory`` compares). Weights that are mapped from their file count as far as every token reads them.
+exact where all layers are alike; the compute buffer and what a vocabulary takes follow what llama.cpp was seen to
+allocate (``make bench ARGS=memory`` compares). Of other files the engine itself is asked (``engine.sizes``). Weights
+that are mapped from their file count as far as every token reads them.
 """
 
 from __future__ import annotations
 
+import platform
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from backend.library.catalogue import Shape
 from backend.library.gguf import GgufFacts
@@ -18,6 +21,12 @@ from backend.text import shown_name
 _BLOCK = re.compile(r"blk\.(\d+)\.(.*)")
 _KEYS = ("attn_k.", "attn_qkv.", "attn_kv")
 """What only layers with attention have: of a hybrid model a part."""
+_EXPERTS = re.compile(r"ffn_(up|down|gate|gate_up)_(ch)?exps\.")
+_SURE = ("llama", "qwen2", "qwen3", "gemma3")
+"""Architectures for which tests hold the formulas against the engine's own sizes."""
+_ARM = {"Q5_K", "Q6_K", "Q8_0"} if platform.machine().lower() in ("arm64", "aarch64") else set[str]()
+_REPACKED = {"Q4_0", "Q4_K", "Q2_K", "IQ4_NL", "MXFP4", *_ARM}
+"""Types of which llama.cpp keeps matrices in main memory in an order of its own (ggml-cpu/repack.cpp)."""
 _KV_BYTES = {"f32": 4.0, "f16": 2.0, "bf16": 2.0, "q8_0": 34 / 32, "q4_0": 18 / 32}
 _SCORES = 256 << 20
 _LEAST = 64
@@ -42,6 +51,7 @@ class Needs:
         output: weights after the last block, the output matrix among them.
         embedding: tables that stay in main memory; a token reads one row of each.
         shared: bytes of ``output`` that are the embedding's: held once in main memory, once more on a card.
+        again: of these, what is held once more in main memory too, as the output matrix is repacked.
         kv_width: numbers that one token adds to the cache, over all layers.
         n_ff: width of the feed-forward network.
         tables: what llama.cpp makes of the vocabulary, in main memory.
@@ -49,6 +59,11 @@ class Needs:
         estimated: from the catalogue, the file not being here.
         sliding: whether layers look back through a sliding window.
         quant: of the weights.
+        experts: the part of each block that is experts; empty where there are none.
+        used: share of them that one token reads.
+        state: what is held of a conversation however long it is (recurrent layers).
+        fuller: the compute buffer that the engine told, as a multiple of the formula's.
+        rough: caches and buffers are a guess: the formulas are not known to hold, and the engine was not asked.
     """
 
     name: str
@@ -62,10 +77,16 @@ class Needs:
     n_ff: int
     n_vocab: int
     tables: int = 0
+    again: int = 0
     trained: int = 0
     estimated: bool = False
     sliding: bool = False
     quant: str = ""
+    experts: tuple[int, ...] = ()
+    used: float = 1.0
+    state: int = 0
+    fuller: float = 1.0
+    rough: bool = False
 
     @property
     def weights(self) -> int:
@@ -75,18 +96,32 @@ class Needs:
     @property
     def read(self) -> int:
         """What one token reads of them."""
-        return sum(self.layers) + self.output
+        return sum(self.layers) + self.output - round((1 - self.used) * sum(self.experts))
+
+    def touched(self, n: int) -> float:
+        """Share of the experts that a pass over ``n`` tokens reads, each choosing for itself; seldom more than that."""
+        return 1 - (1 - self.used) ** n
 
     def resident(self, *, mapped: bool) -> int:
         """Weights in main memory where all of them lie there: of a mapped embedding a token touches one row."""
-        return self.read if mapped else self.weights
+        return sum(self.layers) + self.output if mapped else self.weights + self.again
 
     def kv(self, n_ctx: int, kv_type: str = "f16") -> int:
-        """The cache of ``n_ctx`` tokens."""
-        return round(n_ctx * self.kv_width * _KV_BYTES[kv_type])
+        """The cache of ``n_ctx`` tokens, and the state."""
+        return round(n_ctx * self.kv_width * _KV_BYTES[kv_type]) + self.state
+
+    def as_told(self, sizes: Sizes, n_ctx: int, n_batch: int, rows: int, kv_type: str, *, flash: bool) -> Needs:
+        """With what the engine says of one context; it holds for others in proportion."""
+        width = round(sizes.cache / (n_ctx * _KV_BYTES[kv_type]))
+        guess = replace(self, kv_width=width, fuller=1.0).buffer(n_ctx, n_batch, rows, flash=flash)
+        return replace(self, kv_width=width, state=sizes.state, fuller=sizes.compute / max(1, guess), rough=False)
 
     def compute(self, n_ctx: int, n_batch: int, rows: int, *, flash: bool) -> int:
-        """The compute buffer at its fullest, and the logits that are handed out.
+        """The compute buffer at its fullest, and the logits that are handed out."""
+        return self.buffer(n_ctx, n_batch, rows, flash=flash) + 4 * rows * self.n_vocab
+
+    def buffer(self, n_ctx: int, n_batch: int, rows: int, *, flash: bool) -> int:
+        """The compute buffer alone.
 
         It is fullest in attention (masks, without flash attention the scores of all heads, and what goes in and out),
         in the feed-forward network, or where logits are made.
@@ -96,8 +131,21 @@ class Needs:
         keys = self.kv_width // max(1, len(self.layers))
         attention = 0 if flash else n_ctx * self.n_heads + 5 * self.n_embd + keys
         widest = max(attention, 3 * self.n_ff + 4 * self.n_embd)
-        logits = 4 * rows * self.n_vocab
-        return max(round(4 * at_once * (masks + widest)), logits) + logits
+        return round(self.fuller * max(4 * at_once * (masks + widest), 4 * rows * self.n_vocab))
+
+
+class Sizes(NamedTuple):
+    """What the engine says that a context takes, in bytes.
+
+    Attributes:
+        cache: of attention, for all tokens of the context.
+        state: of recurrent layers, once.
+        compute: the buffer of its computations.
+    """
+
+    cache: int
+    state: int
+    compute: int
 
 
 def tokens_at_once(n_batch: int, n_ctx: int, n_heads: int) -> int:
@@ -108,19 +156,23 @@ def tokens_at_once(n_batch: int, n_ctx: int, n_heads: int) -> int:
 
 def of_file(facts: GgufFacts, name: str = "") -> Needs:
     """What a file that is here needs; ``name`` for people, where it is known by another than the file's own."""
-    layers = [0] * facts.n_layer
+    layers, experts = [0] * facts.n_layer, [0] * facts.n_layer
     output = embedding = rows = n_ff = 0
-    tied, attending = True, set()
+    tied, attending, kind = True, set(), ""
     for tensor in facts.tensors():
         block = _BLOCK.match(tensor.name)
-        if block and int(block[1]) < len(layers):
-            layers[int(block[1])] += tensor.nbytes
+        if block and (at := int(block[1])) < len(layers):
+            layers[at] += tensor.nbytes
             if block[2].startswith(_KEYS):
-                attending.add(int(block[1]))
+                attending.add(at)
+            if _EXPERTS.match(block[2]):
+                experts[at] += tensor.nbytes
+                n_ff = max(n_ff, facts.n_expert_used * tensor.shape[:2][-1])
             if block[2] == "ffn_up.weight":
                 n_ff = max(n_ff, tensor.shape[-1])
         elif tensor.name == "token_embd.weight":
             embedding += tensor.nbytes
+            kind = tensor.type
         elif tensor.name.startswith("per_layer_token_embd"):
             rows += tensor.nbytes
         else:
@@ -139,10 +191,19 @@ def of_file(facts: GgufFacts, name: str = "") -> Needs:
         n_ff or round(_FFN * facts.n_embd),
         facts.n_vocab,
         _TABLES.get(facts.vocab_type, _OTHER_TABLES) * facts.n_vocab,
+        again=shared if kind in _REPACKED else 0,
         trained=facts.context_length,
         sliding=facts.sliding_window > 0,
         quant=facts.quant,
+        experts=tuple(experts) if any(experts) else (),
+        used=_used(facts) if any(experts) else 1.0,
+        rough=facts.architecture not in _SURE or any(experts),
     )
+
+
+def _used(facts: GgufFacts) -> float:
+    """Share of its experts that a token reads; all, where the file does not say."""
+    return facts.n_expert_used / facts.n_expert if 0 < facts.n_expert_used <= facts.n_expert else 1.0
 
 
 def of_published(model: LibraryModel) -> Needs | None:

@@ -2,12 +2,14 @@
 
 A draft is placed first and whole, as it is read several times a round. Then each card takes as many of the target's
 layers as fit beside their caches, and main memory the rest; what does not fit there is read from disk in every pass.
+Of a mixture of experts a pass reads those that its tokens choose, and all of them take room.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from backend.equations import LONGEST, expected_tokens, ms_per_token
 from backend.plan.machine import Machine, Place
@@ -32,8 +34,11 @@ class Request:
     kv_type: str = "f16"
     draft_kv_type: str = "f16"
     flash: bool = False
-    """Whether flash attention is used in main memory too (on a card it is)."""
+    """Whether flash attention is used where all lies in main memory."""
     draft_flash: bool = False
+    card_flash: bool = True
+    """Whether it is where layers lie on a card."""
+    card_draft_flash: bool = True
     n_batch: int = 512
     rows: int = 64
     draft_rows: int = 16
@@ -49,6 +54,8 @@ class Plan:
     Attributes:
         where: the draft lies.
         gpu_layers: of the target, the output counting as one more (llama.cpp's ``n_gpu_layers``).
+        split: the same by card.
+        experts_in_memory: of so many layers, the first ones, the experts lie in main memory though a card has the rest.
         taken: bytes by place.
         streamed: bytes of the target that do not fit into memory.
         from_disk: bytes that every pass reads from disk: those, and what takes turns with them in memory.
@@ -59,6 +66,8 @@ class Plan:
 
     where: Where
     gpu_layers: int = 0
+    split: tuple[int, ...] = ()
+    experts_in_memory: int = 0
     taken: dict[str, int] = field(default_factory=dict)
     streamed: int = 0
     from_disk: int = 0
@@ -102,80 +111,158 @@ def _place_draft(request: Request, machine: Machine, where: Where, free: dict[st
     """The place that takes the whole draft; None where none does."""
     draft = request.draft
     assert draft is not None
-    flash = where == "gpu"
-    need = draft_beside(draft, request, flash=flash or request.draft_flash)
+    on_card = where == "gpu"
+    need = draft_beside(draft, request, flash=request.card_draft_flash if on_card else request.draft_flash)
     left = free[machine.memory.name] - draft.tables
-    if flash:  # the embedding stays in main memory
-        need += draft.read
+    if on_card:  # the embedding stays in main memory
+        need += draft.resident(mapped=True)
         if (left := left - (0 if request.mapped else draft.embedding)) < 0:
             return None
     else:
         need += draft.resident(mapped=request.mapped) + draft.tables
-    for place in machine.gpus if flash else (machine.memory,):
+    for place in machine.gpus if on_card else (machine.memory,):
         if free[place.name] >= need:
             free[place.name] -= need
-            if flash:
+            if on_card:
                 free[machine.memory.name] = left
             return place
     return None
 
 
-def _fill_cards(request: Request, machine: Machine, free: dict[str, int], plan: Plan) -> dict[str, int]:
-    """The target's layers from the last one down, as llama.cpp offloads them; bytes read a token on each card."""
+class _Read(NamedTuple):
+    """Bytes of weights that lie somewhere and are read in passes: of experts, a share."""
+
+    dense: int = 0
+    experts: int = 0
+
+
+class _Share(NamedTuple):
+    """What one card takes of the target: layers (the output counting as one), bytes, and what is read of them."""
+
+    layers: int
+    taken: int
+    read: _Read
+
+
+def _fill_cards(request: Request, machine: Machine, free: dict[str, int], plan: Plan) -> dict[str, _Read]:
+    """The target's layers from the last one down, as llama.cpp offloads them; what is read on each card.
+
+    On one card, the one with most room, where it takes all. Of a mixture of experts, experts of the first layers stay
+    in main memory before any layer does: they are most of the bytes, and a token reads few of them.
+    """
+    n, by_room = len(request.target.layers), sorted(machine.gpus, key=lambda card: -free[card.name])
+    choices = [*((card,) for card in by_room[:1]), machine.gpus]
+    shares: dict[str, _Share] = {}
+    for spared in range(n + 1) if request.target.experts else (0,):
+        shares, whole = _best_shares(request, choices, free, spared)
+        plan.experts_in_memory = spared
+        if whole:
+            break
+    plan.split = tuple(shares[card.name].layers if card.name in shares else 0 for card in machine.gpus)
+    plan.gpu_layers = sum(plan.split)
+    if not plan.gpu_layers:
+        plan.experts_in_memory = 0
+    for name, share in shares.items():
+        free[name] -= share.taken
+    return {name: share.read for name, share in shares.items()}
+
+
+def _best_shares(
+    request: Request, choices: Sequence[Sequence[Place]], free: Mapping[str, int], spared: int
+) -> tuple[dict[str, _Share], bool]:
+    """The shares on the first choice of cards that takes all, else on the last; and whether all is taken."""
+    shares: dict[str, _Share] = {}
+    for cards in choices:
+        shares = _shares(request, cards, free, spared)
+        if sum(share.layers for share in shares.values()) > len(request.target.layers):
+            return shares, True
+    return shares, False
+
+
+def _shares(request: Request, cards: Sequence[Place], free: Mapping[str, int], spared: int) -> dict[str, _Share]:
+    """What each card takes: the last one the output and the last layers. The first ``spared`` go without experts."""
     target = request.target
-    cache = target.kv(request.n_ctx, request.kv_type) // max(1, len(target.layers))
-    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=True)
-    parts = [target.output, *(weights + cache for weights in reversed(target.layers))]
-    read = {card.name: 0 for card in machine.gpus}
-    for card in machine.gpus:
-        if plan.gpu_layers == len(parts) or free[card.name] < buffers + parts[plan.gpu_layers]:
-            continue
-        free[card.name] -= buffers
-        while plan.gpu_layers < len(parts) and free[card.name] >= parts[plan.gpu_layers]:
-            free[card.name] -= parts[plan.gpu_layers]
-            read[card.name] += parts[plan.gpu_layers] - (cache if plan.gpu_layers else 0)
-            plan.gpu_layers += 1
-    return read
+    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.card_flash)
+    cache = _cache(request)
+    parts = [(target.output, 0, 0)]
+    for i in reversed(range(len(target.layers))):
+        experts = target.experts[i] if target.experts else 0
+        parts.append((target.layers[i] - experts, experts if i >= spared else 0, cache))
+    found, at = {}, 0
+    for card in reversed(cards):
+        first, room, dense, experts = at, free[card.name] - buffers, 0, 0
+        while at < len(parts) and room >= sum(parts[at]):
+            room -= sum(parts[at])
+            dense, experts = dense + parts[at][0], experts + parts[at][1]
+            at += 1
+        if at > first:
+            found[card.name] = _Share(at - first, free[card.name] - room, _Read(dense, experts))
+    return found
+
+
+def _cache(request: Request) -> int:
+    """Of one layer of the target."""
+    return request.target.kv(request.n_ctx, request.kv_type) // max(1, len(request.target.layers))
 
 
 def _fill_memory(
     request: Request, machine: Machine, free: dict[str, int], plan: Plan, beside_draft: bool
-) -> int | None:
-    """What the cards did not take; bytes read a token, from disk too. None where more than weights would lie there."""
+) -> _Read | None:
+    """What the cards did not take; what is read of it, from disk too. None where more than weights would lie there."""
     target, ram = request.target, machine.memory.name
     n_layers = min(len(target.layers), len(target.layers) + 1 - plan.gpu_layers)  # the output goes to a card first
-    weights = sum(target.layers[:n_layers]) + (0 if plan.gpu_layers else target.output)
+    experts = sum(target.experts[: max(n_layers, plan.experts_in_memory)])
+    dense = sum(target.layers[:n_layers]) - sum(target.experts[:n_layers]) + (0 if plan.gpu_layers else target.output)
+    weights = dense + experts
     caches = target.kv(request.n_ctx, request.kv_type) * n_layers // max(1, len(target.layers))
     logits = 4 * request.rows * target.n_vocab
-    flash = request.flash or plan.gpu_layers > 0
-    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=flash) if n_layers else logits
+    flash = request.card_flash if plan.gpu_layers else request.flash
+    computes = n_layers or plan.experts_in_memory
+    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=flash) if computes else logits
     held = caches + buffers + target.tables
     if not request.mapped:
-        held += target.embedding - (0 if plan.gpu_layers else target.shared)
+        held += target.embedding - (0 if plan.gpu_layers else target.shared - target.again)
     if weights + held > free[ram] and beside_draft and request.draft is not None:  # it is read into memory then
-        held += request.draft.weights - request.draft.resident(mapped=request.mapped)
+        held += request.draft.resident(mapped=False) - request.draft.resident(mapped=request.mapped)
     if weights + held > free[ram]:
         plan.streamed = weights + held - max(0, free[ram] - _BESIDE_STREAM)
         plan.from_disk = min(weights, plan.streamed + TURNS * max(target.layers))
     if plan.streamed > weights:
         return None
     free[ram] -= weights + held - plan.streamed
-    return weights
+    return _Read(dense, experts)
 
 
 def _price(
-    request: Request, machine: Machine, plan: Plan, on_cards: dict[str, int], read: int, draft_at: Place | None
+    request: Request,
+    machine: Machine,
+    plan: Plan,
+    on_cards: Mapping[str, _Read],
+    in_memory: _Read,
+    draft_at: Place | None,
 ) -> None:
-    """Eq. (2) with what each place reads of one token, and what each further token of a pass adds there."""
-    parts = [(card, on_cards[card.name] / card.rate) for card in machine.gpus]
-    parts.append((machine.memory, (read - plan.from_disk) / machine.memory.rate))
-    parts.append((machine.disk, plan.from_disk / machine.disk.rate))
-    plan.plain_ms = plan.ms = sum(ms for _, ms in parts)
+    """Eq. (2) with what each place reads for a pass, and what each further token of it adds there.
+
+    Layers that come from disk are read whole, with all their experts.
+    """
+    target, from_disk = request.target, plan.from_disk / machine.disk.rate
+    held = 1 - plan.from_disk / max(1, sum(in_memory))
+    parts = [(card, on_cards.get(card.name, _Read())) for card in machine.gpus]
+    parts.append((machine.memory, _Read(round(held * in_memory.dense), round(held * in_memory.experts))))
+
+    def t_pass(n: int) -> float:
+        ms = from_disk
+        for place, read in parts:
+            single = read.dense + target.used * read.experts
+            reading = read.dense + target.touched(n) * read.experts
+            ms += (reading + (place.times(n) - 1) * single) / place.rate
+        return ms
+
+    plan.plain_ms = plan.ms = t_pass(1)
     if draft_at is None or request.draft is None:
         return
     step = request.draft.read / draft_at.rate
     for k in range(1, LONGEST + 1):
-        t_pass = sum(ms * place.times(k + 1) for place, ms in parts)
-        ms = ms_per_token(t_pass, k, step, expected_tokens(request.acceptance, k))
+        ms = ms_per_token(t_pass(k + 1), k, step, expected_tokens(request.acceptance, k))
         if ms < plan.ms:
             plan.k, plan.ms = k, ms

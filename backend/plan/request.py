@@ -5,12 +5,28 @@ Models that are not here are planned with what the catalogue knows of them.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from backend.plan.attention import flash_attention
 from backend.plan.needs import Needs
 from backend.plan.plan import Request
 from backend.protocol import LoadOptions
 
+Role = Literal["target", "draft"]
 DEFAULT_CONTEXT = 8192
+ROWS: dict[Role, int] = {"target": 64, "draft": 16}
+"""Of one pass; of a target sequence ids too: llama.cpp wants at least as many rows as sequences."""
+
+
+def context_for(options: LoadOptions, target: Needs) -> int:
+    """Tokens of context: as asked for, else as much as is usual for the model."""
+    return options.n_ctx or min(target.trained or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
+
+
+def flash_in(options: LoadOptions, role: Role, sliding: bool, *, on_card: bool = False) -> bool:
+    """Whether the context of a target or a draft uses flash attention."""
+    kv_type = options.kv_type if role == "target" else options.draft_kv_type
+    return flash_attention(options, kv_type, on_gpu=on_card, sliding=sliding) != "off"
 
 
 def request_for(options: LoadOptions, target: Needs, draft: Needs | None, n_ctx: int | None = None) -> Request:
@@ -22,18 +38,18 @@ def request_for(options: LoadOptions, target: Needs, draft: Needs | None, n_ctx:
         draft: the same of its draft.
         n_ctx: the context, where it is settled; else what was asked for, or as much as is usual for the model.
     """
-
-    def flash(kv_type: str, needs: Needs) -> bool:
-        return flash_attention(options, kv_type, on_gpu=False, sliding=needs.sliding) != "off"
-
     return Request(
         target,
         draft,
-        n_ctx or options.n_ctx or min(target.trained or DEFAULT_CONTEXT, DEFAULT_CONTEXT),
+        n_ctx or context_for(options, target),
         kv_type=options.kv_type,
         draft_kv_type=options.draft_kv_type,
-        flash=flash(options.kv_type, target),
-        draft_flash=draft is not None and flash(options.draft_kv_type, draft),
+        flash=flash_in(options, "target", target.sliding),
+        draft_flash=draft is not None and flash_in(options, "draft", draft.sliding),
+        card_flash=flash_in(options, "target", target.sliding, on_card=True),
+        card_draft_flash=draft is not None and flash_in(options, "draft", draft.sliding, on_card=True),
         n_batch=options.batch,
+        rows=ROWS["target"],
+        draft_rows=ROWS["draft"],
         mapped=options.use_mmap and not options.use_mlock,
     )

@@ -76,6 +76,17 @@ def test_a_longer_context_leaves_room_for_fewer_layers(target: GgufFacts) -> Non
     assert long < short
 
 
+def test_several_cards_are_told_their_layers(target: GgufFacts) -> None:
+    shared = place_target(LoadOptions(), target, None, [CPU, card(0.9), card(1)], MEMORY)
+    assert shared.gpu_split is not None
+    assert shared.gpu_layers == sum(shared.gpu_split) <= 29
+    assert all(shared.gpu_split)
+    assert place_target(LoadOptions(), target, None, [card(0.9), card(8)], MEMORY).gpu_split == (0, 29)
+    assert place_target(LoadOptions(), target, None, [card(8)], MEMORY).gpu_split is None
+    asked = LoadOptions(gpu_layers=20)
+    assert place_target(asked, target, None, [card(0.9), card(8)], MEMORY) == asked, "a person has shared them out"
+
+
 def test_what_fits_is_not_refused(target: GgufFacts, draft: GgufFacts) -> None:
     check_memory(LoadOptions(), target, draft, [CPU], 4 * GB)
     check_memory(LoadOptions(), target, draft, [card(8)], 2 * GB)
@@ -162,7 +173,9 @@ def test_a_drafts_buffer_is_that_of_its_own_cache(target: GgufFacts, draft: Gguf
 
 def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> None:
     assert place_draft(LoadOptions(), draft, 8192, [CPU]).draft_gpu_layers is None
-    assert place_draft(LoadOptions(), draft, 8192, [card(0.2), card(4)]).draft_gpu_layers == ALL
+    placed = place_draft(LoadOptions(), draft, 8192, [card(0.2), card(4)])
+    assert (placed.draft_gpu_layers, placed.draft_gpu) == (ALL, 1)
+    assert place_draft(LoadOptions(), draft, 8192, [card(4)]) == LoadOptions(draft_gpu_layers=ALL)
     assert place_draft(LoadOptions(), draft, 8192, [card(0.2), card(0.3)]).draft_gpu_layers == 0
     assert place_draft(LoadOptions(draft_gpu_layers=5), draft, 8192, [card(0.2)]).draft_gpu_layers == 5
 

@@ -115,7 +115,7 @@ def test_snapshots_are_bounded_by_the_memory_that_is_free(tmp_path: Path, monkey
     with loaded(path) as model:
         each = model.info.snapshot_memory // 16
     for free, expected in ((8 * 5 * each, 5), (7 * each, 0)):
-        monkeypatch.setattr("backend.engine.load.free_memory", lambda free=free: free)
+        monkeypatch.setattr("backend.engine.contexts.free_memory", lambda free=free: free)
         with loaded(path) as model:
             assert model.context.max_rollback == expected
             assert model.info.snapshot_memory == expected * each

@@ -83,7 +83,7 @@ def test_of_a_mapped_embedding_a_row_is_touched(starter_target: Path, gemma3_270
     untied, tied = of_file(read_facts(starter_target)), of_file(read_facts(gemma3_270m))
     assert untied.resident(mapped=True) == untied.weights - untied.embedding
     assert untied.resident(mapped=False) == untied.weights
-    assert tied.resident(mapped=True) == tied.resident(mapped=False) == tied.weights
+    assert tied.resident(mapped=True) == tied.resident(mapped=False) - tied.again == tied.weights
 
 
 def test_only_layers_with_attention_have_a_cache(tmp_path: Path) -> None:

@@ -98,12 +98,6 @@ def test_a_draft_that_is_nearly_as_dear_as_its_target_is_left_out() -> None:
     assert (found[0].where, found[0].k) == ("none", 0)
 
 
-def test_several_cards_are_planned_as_one() -> None:
-    one = layers_that_fit(request(draft=None), machine(32 * GB, [6 * GB]))
-    two = layers_that_fit(request(draft=None), machine(32 * GB, [6 * GB, 6 * GB]))
-    assert 0 < one < two <= 41
-
-
 def test_a_card_that_is_too_small_for_one_layer_takes_none() -> None:
     assert layers_that_fit(request(draft=None), machine(32 * GB, [GB // 4])) == 0
 

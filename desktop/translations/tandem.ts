@@ -2019,6 +2019,16 @@
         <extracomment>desktop/views/compare.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>First difference: {before}, then {token}</source>
+        <extracomment>desktop/views/compare.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the end</source>
+        <extracomment>desktop/views/compare.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
     <message numerus="yes">
         <source>{tokens} tokens</source>
         <extracomment>desktop/views/compare.py; of one: “{tokens} token”</extracomment>
@@ -2084,6 +2094,11 @@
     <message>
         <source>The reply was written by {writer}, this runs on {other}: the reply keeps its figures.</source>
         <extracomment>desktop/views/comparing.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(the text ends)</source>
+        <extracomment>desktop/views/difference.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

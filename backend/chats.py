@@ -20,7 +20,7 @@ from backend.documents.attachment import from_columns
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message, ModelInfo
 
-FORMAT = 4
+FORMAT = 5
 """Of the window's database, as this module reads it (``desktop.store.schema``)."""
 _REPLIES = """
 SELECT m.* FROM messages m JOIN chats c ON c.id = m.chat

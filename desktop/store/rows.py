@@ -12,9 +12,9 @@ from typing import Any
 
 from backend.documents import Attachment
 from backend.documents.attachment import from_columns, to_columns
-from desktop.store.exchange import OneChat, record
 from desktop.store.records import ROUNDS_KEPT, Chat, Message
-from desktop.store.rounds import Rounds
+from desktop.store.rounds import Rounds, packed
+from desktop.store.shapes import OneChat, record
 
 log = logging.getLogger(__name__)
 _JSON: dict[str, type[Any]] = {
@@ -120,7 +120,7 @@ def attachments_of(row: sqlite3.Row) -> tuple[tuple[Attachment, ...], bool]:
 
 def pack(name: str, value: Any) -> Any:
     if name == "rounds":
-        return json.dumps(list(value)[-ROUNDS_KEPT:])
+        return packed(list(value)[-ROUNDS_KEPT:])
     if name in _JSON:
         return None if value is None else json.dumps(value)
     return clean(value) if isinstance(value, str) else value

@@ -104,7 +104,13 @@ END;
 # are found that stand partly in one and partly in the other. What is not sent is kept apart from its text, which is
 # written anew at every pause.
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4)
+_V5 = """
+SELECT 1;
+"""
+# Rounds are packed (`store.rounds`), which earlier versions would take for damaged. Those that were written before stay
+# as they are.
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5)
 
 
 class StoreError(Exception):
@@ -121,18 +127,23 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: Sequence[str] = MIGR
     """Bring ``db`` up to date, with a copy of the old file beside it; raises :class:`StoreError` if it is newer."""
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > len(migrations):
-        why = tr(
-            "The chats in {path} were written by a newer version of Tandem (format {version}, this one reads up to "
-            "{known}). Nothing was changed. Update Tandem, or set TANDEM_HOME to another folder.",
-            path=path,
-            version=version,
-            known=len(migrations),
-        )
-        raise StoreError("newer", why)
+        raise newer(path, version, len(migrations))
     if 0 < version < len(migrations):
         _back_up(db, path.with_name(f"{path.stem}-format{version}.bak"))
     for number, script in enumerate(migrations[version:], start=version + 1):
         db.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def newer(path: Path, version: int, known: int) -> StoreError:
+    """The refusal of a file that another version wrote."""
+    why = tr(
+        "The chats in {path} were written by a newer version of Tandem (format {version}, this one reads up to "
+        "{known}). Nothing was changed. Update Tandem, or set TANDEM_HOME to another folder.",
+        path=path,
+        version=version,
+        known=known,
+    )
+    return StoreError("newer", why)
 
 
 def _back_up(db: sqlite3.Connection, path: Path) -> None:

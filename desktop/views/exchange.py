@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,19 +104,23 @@ def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[
         # a list of them leaves their settings out
         chosen = reader.chats() if chats is None else [reader.chat(chat.id) or chat for chat in chats]
         if author is not None:
-            text = to_markdown(chosen[0], reader.branch(chosen[0].id), author)
+            _write_whole(path, [to_markdown(chosen[0], reader.branch(chosen[0].id), author)])
         else:
-            text = to_json((chat, reader.messages(chat.id)) for chat in chosen)
+            _write_whole(path, to_json((chat, reader.messages(chat.id)) for chat in chosen))
     finally:
         reader.close()
+    return len(chosen)
+
+
+def _write_whole(path: Path, texts: Iterable[str]) -> None:
     half = path.with_name(f".{path.name}.part")
     try:
-        half.write_text(text, "utf-8", errors="replace")  # half a letter may stand in settings
+        with half.open("w", encoding="utf-8", errors="replace") as file:  # half a letter may stand in settings
+            file.writelines(texts)
         half.replace(path)
     except BaseException:
         half.unlink(missing_ok=True)
         raise
-    return len(chosen)
 
 
 def _import(store: Store, path: Path) -> int:

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.models.chats import CHAT
 from desktop.start import Desktop
-from desktop.store.exchange import OneChat
+from desktop.store.shapes import OneChat
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from backend import wire
 from desktop.models.origins import pack
 from desktop.store import Store
-from desktop.store.exchange import OneChat, OneMessage
 from desktop.store.rows import insert_whole
+from desktop.store.shapes import OneChat, OneMessage
 from desktop.store.writer import connect
 from tests.long import texts
 from tests.long.driven import TARGET

@@ -81,7 +81,7 @@ def reading(tour: Tour) -> None:
 
 
 def _open(tour: Tour, asked: str, text: str) -> None:
-    from desktop.store.exchange import OneChat, OneMessage
+    from desktop.store.shapes import OneChat, OneMessage
 
     messages = [
         OneMessage(id=1, role="user", content=asked, created=time.time()),

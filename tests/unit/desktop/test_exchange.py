@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from desktop.store import Message, Store, StoreError
+from desktop.store import Message, Store, StoreError, chunks, exchange
 from desktop.store.exchange import read, to_json, to_markdown
+from desktop.store.shapes import OneChat
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def filled(store: Store) -> int:
 
 
 def exported(store: Store, path: Path) -> Path:
-    path.write_text(to_json((chat, store.messages(chat.id)) for chat in store.chats()), "utf-8")
+    path.write_text("".join(to_json((chat, store.messages(chat.id)) for chat in store.chats())), "utf-8")
     return path
 
 
@@ -103,11 +105,17 @@ def holding(*messages: dict[str, Any]) -> bytes:
 
 
 REFUSED = [
-    (b"", "not JSON"),
-    (b"{", "not JSON"),
-    (b"\xff\xfe", "not JSON"),
-    (b"[" * 100_000, "not JSON"),
+    (b"", "no file of Tandem's chats, or is damaged: Expecting '{' at character 1"),
+    (b"{", "Expecting a name at character 2"),
+    (b"\xff\xfe", "no file of Tandem's chats"),
+    (b"[" * 100_000, "Expecting '{'"),
+    (b'{"x": ' + b"[" * 100_000, "no file of Tandem's chats"),
     (b"[]", "no file of Tandem's chats"),
+    (holding()[:-1], "Expecting ','"),
+    (holding() + b"x", "Extra data"),
+    (holding(message(1))[:-20], "no file of Tandem's chats"),
+    (json.dumps({"format": "tandem-chats", "version": 2}).encode(), "chats: Field required"),
+    (json.dumps(file() | {"chats": 3}).encode(), "chats: Input should be a valid list"),
     (b"{}", "format: Field required"),
     (json.dumps(file() | {"format": "chatgpt"}).encode(), "format"),
     (json.dumps(file() | {"version": 3}).encode(), "another version"),
@@ -156,12 +164,61 @@ def test_what_is_no_file_is_said(tmp_path: Path) -> None:
         with pytest.raises(StoreError) as caught:
             read(path)
         assert "could not be read" in caught.value.message
-    huge = tmp_path / "huge.json"
-    with huge.open("wb") as made:
-        made.truncate(200_000_000)
-    with pytest.raises(StoreError) as caught:
-        read(huge)
-    assert "larger" in caught.value.message
+
+
+def test_a_chat_may_be_only_so_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "_LARGEST", 2_000_000)
+    monkeypatch.setattr(chunks, "_CHUNK", 1000)
+    path = tmp_path / "chats.json"
+    path.write_bytes(holding(*(message(n, content="word " * 1000) for n in range(300))))
+    assert len(list(read(path))) == 1
+    path.write_bytes(holding(*(message(n, content="word " * 1000) for n in range(900))))
+    with pytest.raises(StoreError, match="a chat in it is larger than 2 MB"):
+        read(path)
+
+
+def test_many_chats_go_out_and_come_back_a_chat_at_a_time(store: Store, tmp_path: Path) -> None:
+    """Thousands of messages with all that is kept of replies."""
+    rounds = [{"round": n, "proposed": [n] * 4, "targets": [n] * 5, "outcome": "accepted"} for n in range(40)]
+    reply = {"role": "assistant", "ids": list(range(300)), "rounds": rounds, "content": "Sea \n ü 🌊 " * 30}
+    turns = [message(n, parent=n - 1 if n else None, **(reply if n % 2 else {})) for n in range(20)]
+    one = OneChat.model_validate(file(messages=turns)["chats"][0])
+    for number in range(150):
+        store.add_whole(one.model_copy(update={"title": f"Chat {number}"}))
+    store.flush()
+    path = exported(store, tmp_path / "many.json")
+    other = Store(tmp_path / "other.sqlite")
+    for chat in read(path):
+        other.add_whole(chat)
+    other.flush()
+    assert {c.title for c in other.chats()} == {f"Chat {number}" for number in range(150)}
+    first, last = store.messages(1), other.messages(150)
+    assert [m.content for m in first] == [m.content for m in last]
+    assert (last[1].ids, last[1].rounds) == (tuple(range(300)), tuple(rounds))
+    assert len(other.search("Chat")) == 150
+    other.close()
+
+
+def test_no_more_of_a_file_is_read_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "_CHUNK", 1000)
+    file = io.StringIO(json.dumps({"chats": [{"title": "x" * 5000}] * 100}))
+    items = chunks.Chunks(file, "chats", 10_000).items()
+    for number in range(1, 101):
+        assert next(items) == {"title": "x" * 5000}
+        assert file.tell() < number * 5020 + 9000
+    assert next(items, None) is None
+
+
+def test_it_is_read_the_same_in_pieces_of_any_size(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(store)
+    path = exported(store, tmp_path / "chats.json")
+    whole = list(read(path))
+    assert whole[0].title == json.loads(path.read_text("utf-8"))["chats"][0]["title"]
+    for size in (1, 7, 64):
+        monkeypatch.setattr(chunks, "_CHUNK", size)
+        assert list(read(path)) == whole
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
@@ -176,7 +233,7 @@ def test_odd_but_fine(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "chats.json"
     odd = [message(5), message(3, parent=5, role="assistant", content="half \udc00", state="streaming")]
     path.write_text(json.dumps(file(title="odd \ud800", tip=99, updated=2e10, messages=odd)))
-    new = store.add_whole(read(path)[0]).result()
+    new = store.add_whole(next(read(path))).result()
     first, second = store.branch(new)
     assert (first.content, second.content, second.state) == ("hi", "half ?", "stopped")
     assert store.chats()[0].title == "odd ?"

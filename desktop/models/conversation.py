@@ -21,18 +21,20 @@ from backend.protocol import ModelInfo, ReplyRequest, Sampling, State
 from desktop.bridge import EngineBridge
 from desktop.gate import WAITED
 from desktop.models import asking, parts
-from desktop.models.attempt import attempt
+from desktop.models.attempt import Steps
 from desktop.models.replying import Replying
 from desktop.models.shown import Shown
 from desktop.models.titles import title_from
 from desktop.settings import ChatSettings, SettingsFile
-from desktop.store import Chat, Message, NewChat, Store, StoreError
+from desktop.store import Chat, Draft, Message, NewChat, Store
 from desktop.words import EMPTY, ENDED, NOTHING_TO_CONTINUE, WAIT, notice
 
 
 class Conversation(Shown):
     """The chat on screen, and what is written in it."""
 
+    went_out = Signal(int, object)
+    """The place where a message was written (see `Store.unsent`), and what stood there: it is on disk, as a message."""
     rewrote = Signal(int)
     """A message of which another version was made."""
     running_changed = Signal(bool)
@@ -84,7 +86,11 @@ class Conversation(Shown):
         return self._replying.state.target
 
     def send(
-        self, text: str, again: Callable[[], object] | None = None, attachments: Sequence[Attachment] = ()
+        self,
+        text: str,
+        again: Callable[[], object] | None = None,
+        attachments: Sequence[Attachment] = (),
+        box: Draft | None = None,
     ) -> bool:
         """Write the message, then ask for a reply.
 
@@ -92,34 +98,30 @@ class Conversation(Shown):
             text: the message.
             again: sends once more what could not be written.
             attachments: what goes along with it.
+            box: what stands in the message box, if it is not the same.
 
         Returns:
-            False when nothing was written and the text should stay where it is.
+            False when it was refused. Until it ``went_out`` the text should stay where it is.
         """
-        if self.running:
+        if self.running or self._held():
             return False
         if not text.strip() and not attachments:
             self.noticed.emit(EMPTY)
             return False
-        try:
-            self._send(text, attachments)
-        except StoreError as error:
-            self.noticed.emit(notice(error, retry=again))
-            return False
-        return True
+        return self._attempts.run(partial(self._send, text, attachments, box or Draft(text, tuple(attachments))), again)
 
     def rewrite(self, message: Message, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Another version of a message that was sent, beside the old one, and the reply to it."""
-        if self.running:
-            self.noticed.emit(replace(WAIT, retry=partial(self.rewrite, message, text, attachments)))
-        elif not text.strip() and not attachments:
+        if self._busy(partial(self.rewrite, message, text, attachments)):
+            return
+        if not text.strip() and not attachments:
             self.noticed.emit(EMPTY)
         else:
-            attempt(partial(self._rewrite, message, text, attachments), self.noticed.emit)
+            self._attempts.run(partial(self._rewrite, message, text, attachments))
 
     def regenerate(self, message: Message | None = None) -> None:
         """Another answer to the same message, beside the old one: with a fresh seed unless one is pinned."""
-        if self.running or not self.messages:
+        if self.running or not self.messages or self._held():
             return
         ids = [m.id for m in self.messages]
         at = ids.index(message.id) if message is not None and message.id in ids else len(ids) - 1
@@ -135,26 +137,22 @@ class Conversation(Shown):
         reply = reply or self.messages[-1]
         if self.live is not None and self.live.id == reply.id:  # asked for twice
             return
-        if self.running:
-            self.noticed.emit(replace(WAIT, retry=partial(self.go_on, reply)))
-        else:
-            attempt(partial(self._go_on, reply.chat, reply.id), self.noticed.emit)
+        if not self._busy(partial(self.go_on, reply)):
+            self._attempts.run(partial(self._go_on, reply.chat, reply.id))
 
     def edit_reply(self, reply: Message, text: str) -> None:
         """A person's version of a reply, beside the old one; the chat goes on from it."""
-        if self.running:
-            self.noticed.emit(replace(WAIT, retry=partial(self.edit_reply, reply, text)))
-        elif not text.strip():
+        if self._busy(partial(self.edit_reply, reply, text)):
+            return
+        if not text.strip():
             self.noticed.emit(EMPTY)
         else:
-            attempt(partial(self._edit_reply, reply, text), self.noticed.emit)
+            self._attempts.run(partial(self._edit_reply, reply, text))
 
     def answer(self, chat: int, asked: int) -> None:
         """Another answer to the message ``asked``, also when other messages are on screen by now."""
-        if self.running:
-            self.noticed.emit(replace(WAIT, retry=partial(self.answer, chat, asked)))
-        else:
-            attempt(partial(self._answer, chat, asked), self.noticed.emit)
+        if not self._busy(partial(self.answer, chat, asked)):
+            self._attempts.run(partial(self._answer, chat, asked))
 
     def stop(self, chat: int | None = None) -> None:
         """Stop the running reply (if ``chat`` is given: only one of that chat); what was written stays."""
@@ -180,49 +178,74 @@ class Conversation(Shown):
         self._change(reply.id, comparison=comparison)
         self.unsaved.update(reply.id, comparison=comparison)
 
-    def _send(self, text: str, attachments: Sequence[Attachment]) -> None:
+    def _busy(self, again: Callable[[], object]) -> bool:
+        """Whether a reply is being made, or the disk has something to do first; that is said."""
+        if self.running:
+            self.noticed.emit(replace(WAIT, retry=again))
+        return self.running or self._held()
+
+    def _held(self) -> bool:
+        if self._attempts.waiting:
+            self._attempts.say()
+        return self._attempts.waiting
+
+    # Whoever waits for a write may find something else on screen after it: then only what follows in the chat is done.
+
+    def _send(self, text: str, attachments: Sequence[Attachment], box: Draft) -> Steps:
         chat: Chat | NewChat | None = self.chat
         if chat is None:
             title = title_from(text if text.strip() else attachments[0].shown)
             chat = NewChat(title, self.chat_settings.model_dump(mode="json"))
-        parent = self.messages[-1].id if self.messages else None
-        request = self._request(self.messages, text, attachments)
-        turn = self._store.add_turn(chat, parent, text, attachments, **self._made_with(request))
-        self.chat, asked, reply = turn.result()
-        for message in (asked, reply):
-            self.messages.append(message)
-            self.appended.emit(message)
-        self._replying.begin(reply, request)
-        self.chat_changed.emit(self.chat.id)
+        parent, shown = self.messages[-1].id if self.messages else None, self.messages
+        request = self._request(shown, text, attachments)
+        made_with = self._made_with(request)
+        made, asked, reply = yield self._store.add_turn(chat, parent, text, attachments, **made_with)
+        if there := self.messages is shown:
+            self.chat = made
+            for message in (asked, reply):
+                self.messages.append(message)
+                self.appended.emit(message)
+        self._begin(made.id, reply, request, there=there)
+        self.chat_changed.emit(made.id)
+        self.went_out.emit(0 if isinstance(chat, NewChat) else chat.id, box)
 
-    def _rewrite(self, message: Message, text: str, attachments: Sequence[Attachment]) -> None:
-        upto = self._upto(message.chat, message.id)
+    def _rewrite(self, message: Message, text: str, attachments: Sequence[Attachment]) -> Steps:
+        upto = yield from self._upto(message.chat, message.id)
         if upto is None or self.chat is None:
             return
-        request = self._request(upto[:-1], text, attachments)
-        turn = self._store.add_turn(self.chat, message.parent, text, attachments, **self._made_with(request))
-        self.chat, asked, reply = turn.result()
-        self.messages = [*upto[:-1], asked, reply]
-        self.opened.emit(self.messages[:-1])
+        request, shown = self._request(upto[:-1], text, attachments), self.messages
+        made_with = self._made_with(request)
+        made, asked, reply = yield self._store.add_turn(self.chat, message.parent, text, attachments, **made_with)
+        if there := self.messages is shown:
+            self.chat, self.messages = made, [*upto[:-1], asked, reply]
+            self.opened.emit(self.messages[:-1])
         self.rewrote.emit(message.id)
-        self.appended.emit(reply)
-        self._replying.begin(reply, request)
-        self.chat_changed.emit(self.chat.id)
+        if there:
+            self.appended.emit(reply)
+        self._begin(made.id, reply, request, there=there)
+        self.chat_changed.emit(made.id)
 
-    def _answer(self, chat: int, asked: int) -> None:
-        upto = self._upto(chat, asked)
+    def _answer(self, chat: int, asked: int) -> Steps:
+        upto = yield from self._upto(chat, asked)
         if upto is None:
             return
-        request = self._request(upto)
+        request, shown = self._request(upto), self.messages
         made_with = self._made_with(request)
-        reply = self._store.add_message(chat, asked, "assistant", "", "streaming", **made_with).result()
-        self.messages = [*upto, reply]
-        self.opened.emit(upto)
-        self.appended.emit(reply)
-        self._replying.begin(reply, request)
+        reply = yield self._store.add_message(chat, asked, "assistant", "", "streaming", **made_with)
+        if there := self.messages is shown:
+            self.messages = [*upto, reply]
+            self.opened.emit(upto)
+            self.appended.emit(reply)
+        self._begin(chat, reply, request, there=there)
 
-    def _go_on(self, chat: int, reply: int) -> None:
-        upto = self._upto(chat, reply)
+    def _begin(self, chat: int, reply: Message, request: ReplyRequest, *, there: bool) -> None:
+        """Ask for a reply; ``there`` = it is on screen already, else it is if its chat is."""
+        self._replying.begin(reply, request)
+        if not there:
+            self._read_again(chat)
+
+    def _go_on(self, chat: int, reply: int) -> Steps:
+        upto = yield from self._upto(chat, reply)
         if upto is None:
             return
         last = upto[-1]
@@ -233,15 +256,19 @@ class Conversation(Shown):
         made_with = self._made_with(request, last.settings.get("system_prompt"))
         self._replying.go_on(last, request, **made_with | {"target": made_with["target"] or last.target})
 
-    def _edit_reply(self, reply: Message, text: str) -> None:
-        upto = self._upto(reply.chat, reply.id)
+    def _edit_reply(self, reply: Message, text: str) -> Steps:
+        upto = yield from self._upto(reply.chat, reply.id)
         if upto is None:
             return
         known: dict[str, Any] = {"target": reply.target, "settings": reply.settings}
         known["parts"] = (parts.edited(text, reply.target),)
-        edited = self._store.add_message(reply.chat, reply.parent, "assistant", text, **known).result()
-        self.messages = [*upto[:-1], edited]
-        self.opened.emit(self.messages)
+        shown = self.messages
+        edited = yield self._store.add_message(reply.chat, reply.parent, "assistant", text, **known)
+        if self.messages is shown:
+            self.messages = [*upto[:-1], edited]
+            self.opened.emit(self.messages)
+        else:
+            self._read_again(reply.chat)
         self.rewrote.emit(reply.id)
         self.chat_changed.emit(reply.chat)
 

@@ -6,13 +6,15 @@ No widgets here, and nothing is sent: that is ``conversation``'s.
 from __future__ import annotations
 
 import logging
+from collections.abc import Generator
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.models.attempt import attempt
+from desktop.models.attempt import Attempts, Steps, attempt
 from desktop.models.unsaved import Unsaved
 from desktop.settings import ChatSettings, SettingsFile, tolerant
 from desktop.store import Chat, Message, Store, StoreError
@@ -44,6 +46,9 @@ class Shown(QObject):
         self.unsaved = Unsaved(store, self)
         self.unsaved.noticed.connect(self.noticed)
         self.unsaved.saved.connect(self.withdrawn)
+        self._attempts = Attempts(self)
+        self._attempts.noticed.connect(self.noticed)
+        self._attempts.withdrawn.connect(self.withdrawn)
 
     @property
     def live(self) -> Message | None:
@@ -63,14 +68,13 @@ class Shown(QObject):
 
     def find(self, chat: int, message: int, words: str) -> None:
         """Show a message of a stored chat, on whatever branch it is."""
-        attempt(partial(self._find, chat, message, words), self.noticed.emit)
+        self._attempts.run(partial(self._find, chat, message, words))
 
     def set_chat_settings(self, settings: ChatSettings) -> None:
         """Change this chat's settings; they count from the next message."""
         self.chat_settings = settings
         if self.chat is not None:
-            chat, stored = self.chat.id, settings.model_dump(mode="json")
-            attempt(lambda: self._store.set_chat_settings(chat, stored).result(), self.noticed.emit)
+            self._attempts.run(partial(self._keep_settings, self.chat.id, settings))
 
     def set_new_chat(self, settings: ChatSettings) -> None:
         """What new chats begin with; an empty page on which nothing else was chosen follows."""
@@ -87,7 +91,7 @@ class Shown(QObject):
     def show_sibling(self, message: Message, step: int) -> None:
         """Another answer to the same message."""
         if self.chat is not None and self.live is None:
-            attempt(partial(self._show_sibling, message, step), self.noticed.emit)
+            self._attempts.run(partial(self._show_sibling, message, step))
 
     def place(self, message: Message) -> tuple[int, int]:
         """``(n, of)`` among the answers to the same message, counting from 1."""
@@ -114,7 +118,10 @@ class Shown(QObject):
         if dropped or any(message.damaged for message in messages):
             self.noticed.emit(DAMAGED)
 
-    def _find(self, chat: int, message: int, words: str) -> None:
+    def _keep_settings(self, chat: int, settings: ChatSettings) -> Steps:
+        yield self._store.set_chat_settings(chat, settings.model_dump(mode="json"))
+
+    def _find(self, chat: int, message: int, words: str) -> Steps:
         if not self._shows(chat):
             self._open(chat)
             if not self._shows(chat):
@@ -123,8 +130,9 @@ class Shown(QObject):
             if self.live is not None and self.live.chat == chat:  # on the branch that is shown
                 self.noticed.emit(replace(WAIT, retry=partial(self.find, chat, message, words)))
                 return
-            self._turn_to(chat, message)
-        self.found.emit(message, words)
+            yield from self._turn_to(chat, message)
+        if self._shows(chat):
+            self.found.emit(message, words)
 
     def _branch(self, chat: int) -> list[Message]:
         """The chat's branch as it really is: with what is not on disk yet."""
@@ -132,27 +140,33 @@ class Shown(QObject):
         stored = self._store.branch(chat)
         return [live if live is not None and live.id == m.id else self.unsaved.over(m) for m in stored]
 
-    def _show_sibling(self, message: Message, step: int) -> None:
+    def _show_sibling(self, message: Message, step: int) -> Steps:
         siblings = self._store.siblings(message)
         at = siblings.index(message.id) + step
         if 0 <= at < len(siblings):
-            self._turn_to(message.chat, siblings[at])
+            yield from self._turn_to(message.chat, siblings[at])
 
-    def _turn_to(self, chat: int, message: int) -> None:
+    def _turn_to(self, chat: int, message: int) -> Steps:
         """The branch that runs through ``message``."""
-        self._store.set_tip(chat, self._store.leaf_below(message)).result()
+        yield self._store.set_tip(chat, self._store.leaf_below(message))
+        self._read_again(chat)
+
+    def _read_again(self, chat: int) -> None:
+        """What is on screen of a chat, if it is this one."""
         if self._shows(chat):
             self.messages = self._branch(chat)
             self.opened.emit(self.messages)
 
-    def _upto(self, chat: int, message: int) -> list[Message] | None:
-        """The branch up to and with a message, which is on screen then; None = the chat is gone."""
+    def _upto(self, chat: int, message: int) -> Generator[Future[Any], Any, list[Message] | None]:
+        """The branch up to and with a message, which is on screen then; None = the chat is gone, or no longer shown."""
         if not self._shows(chat):
             self._open(chat)
             if not self._shows(chat):
                 return None
         if message not in [m.id for m in self.messages]:
-            self._turn_to(chat, message)
+            yield from self._turn_to(chat, message)
+            if not self._shows(chat):
+                return None
         return self.messages[: [m.id for m in self.messages].index(message) + 1]
 
     def _change(self, message: int, **fields: Any) -> None:

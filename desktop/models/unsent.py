@@ -39,6 +39,7 @@ class Unsent(QObject):
         self._unwritten: set[int] = set()
         composer.counting.connect(self.keep)
         composer.sent.connect(self._sent)
+        conversation.went_out.connect(self._went_out)
         messages.rewriting.connect(lambda message, draft: self._write(-message, draft))
         messages.laid_out.connect(self._go_on)
         conversation.opened.connect(lambda _: self._show())
@@ -61,11 +62,21 @@ class Unsent(QObject):
             widget.keep_rewriting()
         self.keep()
 
+    def _went_out(self, place: int, sent: Draft) -> None:
+        """It is on disk as a message. Whoever had to wait for that may have gone elsewhere, or have written on."""
+        if place == self._place and self._composer.draft == sent:
+            self._composer.clear()
+        elif place == self._place:
+            self._sent()
+        elif self._drafts.get(place) == sent:
+            self._write(place, Draft())
+
     def _sent(self) -> None:
-        """The box was emptied by sending, which may have begun a chat."""
+        """What was in the box was sent, which may have begun a chat."""
         self._write(self._place, Draft())
         self._place = self._here()
         self._drafts[self._place] = Draft()
+        self.keep()
 
     def _here(self) -> int:
         return self._conversation.chat.id if self._conversation.chat is not None else _NEW

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from desktop.language import tr
-from desktop.models.attempt import attempt
+from desktop.models.attempt import Attempts, Steps
 from desktop.store import Chat
 
 if TYPE_CHECKING:
@@ -22,40 +22,42 @@ class ChatChanges(QObject):
         super().__init__(window)
         self._window = window
         self._deleted: list[Chat] = []
-        self._say = window.page.notice.show_notice
+        self._attempts = Attempts(self)
+        self._attempts.noticed.connect(window.page.notice.show_notice)
+        self._attempts.withdrawn.connect(window.page.notice.withdraw)
         window.sidebar.renamed.connect(self.rename)
         window.sidebar.deleted.connect(self.delete)
         window.sidebar.pinned.connect(self.pin)
 
     def rename(self, chat: int, title: str) -> None:
         """Another title."""
-        attempt(partial(self._rename, chat, title), self._say)
+        self._attempts.run(partial(self._rename, chat, title))
 
     def pin(self, chat: Chat) -> None:
         """To the top of the list, or back to its day."""
-        attempt(partial(self._pin, chat), self._say)
+        self._attempts.run(partial(self._pin, chat))
 
     def delete(self, chat: Chat) -> None:
         """Delete with undo."""
-        attempt(partial(self._delete, chat), self._say)
+        self._attempts.run(partial(self._delete, chat))
 
     def undo(self) -> None:
         """Bring the last deleted chat back; it stays deleted for good only after the next start."""
         if self._deleted:
-            attempt(partial(self._restore, self._deleted[-1]), self._say)
+            self._attempts.run(partial(self._restore, self._deleted[-1]))
 
-    def _rename(self, chat: int, title: str) -> None:
-        self._window.store.rename_chat(chat, title).result()
+    def _rename(self, chat: int, title: str) -> Steps:
+        yield self._window.store.rename_chat(chat, title)
         self._window.conversation.renamed(chat, title)
         self._window.conversation.chat_changed.emit(chat)
 
-    def _pin(self, chat: Chat) -> None:
-        self._window.store.pin_chat(chat.id, not chat.pinned).result()
+    def _pin(self, chat: Chat) -> Steps:
+        yield self._window.store.pin_chat(chat.id, not chat.pinned)
         self._window.conversation.chat_changed.emit(chat.id)
 
-    def _delete(self, chat: Chat) -> None:
+    def _delete(self, chat: Chat) -> Steps:
         window, conversation = self._window, self._window.conversation
-        window.store.delete_chat(chat.id).result()
+        yield window.store.delete_chat(chat.id)
         self._deleted.append(chat)
         conversation.stop(chat.id)
         if conversation.chat is not None and conversation.chat.id == chat.id:
@@ -63,8 +65,8 @@ class ChatChanges(QObject):
         conversation.chat_changed.emit(chat.id)
         window.toast.say(tr("“{title}” was deleted.", title=chat.title), self.undo)
 
-    def _restore(self, chat: Chat) -> None:
-        self._window.store.undelete_chat(chat.id).result()
+    def _restore(self, chat: Chat) -> Steps:
+        yield self._window.store.undelete_chat(chat.id)
         self._window.toast.hide()
         if chat in self._deleted:
             self._deleted.remove(chat)

@@ -63,7 +63,7 @@ class Sending(QObject):
             conversation.messages,
             draft,
             still=lambda: composer.draft == draft and self._chat() == chat,
-            go=partial(self._send, draft.text),
+            go=partial(self._send, draft),
         )
 
     def rewrite(self, message: Message, draft: Draft) -> None:
@@ -128,10 +128,9 @@ class Sending(QObject):
         self._page.composer.say("")
         return asked
 
-    def _send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def _send(self, draft: Draft, attachments: tuple[Attachment, ...]) -> None:
         again = partial(self._send_in, self._conversation.chat)
-        if self._conversation.send(text, again, attachments):
-            self._page.composer.clear()
+        self._conversation.send(draft.text, again, attachments, draft)
 
     def _chat(self) -> int | None:
         return self._conversation.chat.id if self._conversation.chat is not None else None

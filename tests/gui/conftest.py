@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from desktop.models import attempt
 from desktop.start import Desktop
 from tests.gui.person import MakeDesktop
 from tests.gui.scripted import LONG, ScriptedEngine
@@ -36,6 +37,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     finally:
         gc.collect(0)  # all of this test: nothing was collected meanwhile
         gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the disk is, what was written can be looked at at once; the tests of slow disks do not wait."""
+    monkeypatch.setattr(attempt, "PATIENCE_S", 30.0)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from backend.errors import EngineError
-from backend.library.paths import config_dir, data_dir, log_dir
+from backend.library.paths import chats_file, config_dir, data_dir, log_dir, log_path
 
 log = logging.getLogger(__name__)
 _crashes: TextIO | None = None
@@ -20,14 +20,20 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def prepare() -> tuple[Path | None, EngineError | None]:
-    """The log folder, and what is wrong with the folders, if anything (the window says it)."""
+    """The log folder, and what is wrong with the folders, if anything (the window says it).
+
+    Where nothing can be written but there are chats to be read, nothing is wrong: that is the chats' affair.
+    """
     try:
         data_dir()
         config_dir()
         folder = log_dir()
     except EngineError as error:
         logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
-        return None, error
+        if not _readable(chats_file()):
+            return None, error
+        _catch_everything()
+        return log_path(), None
     handler = RotatingFileHandler(folder / "app.log", maxBytes=2_000_000, backupCount=3, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter(_FORMAT))
     root = logging.getLogger()
@@ -37,6 +43,14 @@ def prepare() -> tuple[Path | None, EngineError | None]:
     _record_crashes(folder)
     _catch_everything()
     return folder, None
+
+
+def _readable(path: Path) -> bool:
+    try:
+        with path.open("rb"):
+            return True
+    except OSError:
+        return False
 
 
 def keep_last_crash(folder: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QIcon
@@ -13,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from backend.client import EngineClient, own_engine
 from backend.errors import EngineError, ErrorCode
-from backend.library.paths import chats_file, config_dir, data_dir
+from backend.library.paths import chats_file, config_path, data_path
 from desktop.bridge import EngineBridge
 from desktop.early import keep_last_crash
 from desktop.garbage import Garbage
@@ -27,12 +29,17 @@ from desktop.models.sampling import SamplingOf
 from desktop.models.shelf import Shelf
 from desktop.settings import SettingsFile
 from desktop.single import SingleInstance
-from desktop.store import Store, StoreError
+from desktop.store import Store, StoreError, damage
+from desktop.store.damage import UnwantedError
 from desktop.theme.theme import Theme
+from desktop.views.chats_found import ChatsFound
 from desktop.views.comparing import Comparing
 from desktop.views.main_window import MainWindow
 from desktop.views.refusal import Refusal
 from desktop.words import Notice, notice
+
+if TYPE_CHECKING:
+    from desktop.store.salvage import Saved
 
 APP_ID = "io.github.tandem_chat.Tandem"
 BUSY = marked("Tandem is open already, or still closing, and does not answer. Wait a little and start it again.")
@@ -53,10 +60,21 @@ class Desktop:
         app: the Qt application.
         logs: folder that "Open log" opens.
         make_client: the engine's client; None = a worker of our own.
+        saved: what came of damaged chats.
+
+    Raises:
+        StoreError: the chats cannot be opened.
     """
 
-    def __init__(self, app: QApplication, logs: Path, make_client: Callable[[], EngineClient] | None = None) -> None:
-        self.settings = SettingsFile(config_dir() / "settings.json")
+    def __init__(
+        self,
+        app: QApplication,
+        logs: Path,
+        make_client: Callable[[], EngineClient] | None = None,
+        saved: Saved | None = None,
+    ) -> None:
+        self.saved = saved
+        self.settings = SettingsFile(config_path() / "settings.json")
         self.theme = Theme(app)
         self.theme.set_text_size(self.settings.now.text_size)
         self.theme.choose(self.settings.now.theme)
@@ -80,6 +98,7 @@ class Desktop:
             self.theme,
             logs,
         )
+        self.chats_found = ChatsFound(self.store, self.window)
 
     def begin(self) -> None:
         """After the first paint: library, worker, and unless the last run ended badly the last pair or the starter."""
@@ -96,6 +115,7 @@ class Desktop:
             self.window.page.notice.show_notice(said)
         elif problem:
             self.window.page.notice.show_notice(Notice(tr("Some settings could not be read"), problem, mild=True))
+        self.chats_found.tell(self.saved, check=not clean)
 
     def _load_starter(self) -> None:
         """Nothing was ever chosen: the starter target, if it is here (otherwise its download is proposed)."""
@@ -107,6 +127,7 @@ class Desktop:
 
     def close(self) -> None:
         """Stop what runs, write what is left, end the worker."""
+        self.chats_found.close()
         self.maths.close()
         self.bridge.close()
         self.conversation.finish()
@@ -140,7 +161,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
         return _refuse(app, unknown)
     if problem is not None or logs is None:
         return _refuse(app, problem.message if problem else tr("The log folder cannot be used."))
-    single = SingleInstance(data_dir())
+    single = SingleInstance(data_path())
     if single.answered:
         sys.stdout.write("Tandem is open already; its window was asked to come to the front.\n")
         return 0
@@ -149,9 +170,11 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     keep_last_crash(logs)
     garbage = Garbage()
     try:
-        desktop = Desktop(app, logs)
+        desktop = _desktop(app, logs)
     except StoreError as error:
         return _refuse(app, error.message)
+    except UnwantedError:
+        return 1
     faults = _Faults()
     logging.getLogger().addHandler(faults)
     faults.happened.connect(
@@ -172,6 +195,29 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
     single.close()
     garbage.close()
     return code
+
+
+def _desktop(app: QApplication, logs: Path) -> Desktop:
+    """With what can be read of the chats in a new file where they are damaged, whenever that was found."""
+    path = chats_file()
+    saved = None if path.exists() else _saved(path)
+    if damage.noted(path) and path.exists() and saved is None:
+        with contextlib.suppress(StoreError):  # no room for another file: as it is, as far as it can be read
+            saved = _saved(path)
+    try:
+        return Desktop(app, logs, saved=saved)
+    except StoreError as error:
+        if error.kind != "damaged":
+            raise
+    return Desktop(app, logs, saved=_saved(path))
+
+
+def _saved(path: Path) -> Saved | None:
+    """What came of it; imported here, for a start is to be quick."""
+    from desktop.store.salvage import finish
+    from desktop.views.salvaging import save
+
+    return save(path) if path.exists() else finish(path)
 
 
 def make_app(arguments: list[str]) -> QApplication:

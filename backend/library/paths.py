@@ -35,8 +35,8 @@ def data_path() -> Path:
 
 
 def chats_file() -> Path:
-    """The window's chats; they are made by the window. Raises as :func:`data_dir`."""
-    return data_dir() / "chats.sqlite"
+    """The window's chats; they are made by the window. Neither made nor checked here."""
+    return data_path() / "chats.sqlite"
 
 
 def learnt_file() -> Path:
@@ -46,14 +46,24 @@ def learnt_file() -> Path:
 
 def config_dir() -> Path:
     """Settings; created on first use. Raises as :func:`data_dir`."""
+    return writable(config_path())
+
+
+def config_path() -> Path:
+    """The same, neither made nor checked here."""
     home = _home()
-    return writable(home / "config" if home else platformdirs.user_config_path(_APP, appauthor=False))
+    return home / "config" if home else platformdirs.user_config_path(_APP, appauthor=False)
 
 
 def log_dir() -> Path:
     """Logs and crash reports; created on first use. Raises as :func:`data_dir`."""
+    return writable(log_path())
+
+
+def log_path() -> Path:
+    """The same, neither made nor checked here."""
     home = _home()
-    return writable(home / "logs" if home else platformdirs.user_log_path(_APP, appauthor=False))
+    return home / "logs" if home else platformdirs.user_log_path(_APP, appauthor=False)
 
 
 def models_dir() -> Path:

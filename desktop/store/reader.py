@@ -1,4 +1,8 @@
-"""Reading the chats: on the caller's thread, through a connection of its own that cannot write."""
+"""Reading the chats: on the caller's thread, through a connection of its own that cannot write.
+
+Where nothing can be written at all (a full disk, a folder without permission) SQLite lacks what it shares with who
+writes, and the file is read as it is.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from desktop.store import damage
 from desktop.store.records import Chat, Draft, Message
 from desktop.store.rows import attachments_of, chat_of, message_of
 from desktop.store.search import Hit, holds, search
@@ -30,13 +35,10 @@ class Reader:
 
     def __init__(self, path: Path, timeout: float = 5.0) -> None:
         self.path = path
-        try:
-            self._reader = connect(path, timeout=timeout)
-            self._reader.execute("PRAGMA query_only = ON")
-            self._reader.create_function("holds", 2, holds, deterministic=True)
-        except sqlite3.Error as error:
-            raise explain(error, path, reading=True) from error
-        self._reader.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
+        self._timeout = timeout
+        self._unchanging = False
+        """What others write from now on is not seen."""
+        self._reader = self._connected()
 
     def close(self) -> None:
         """Close the connection."""
@@ -119,4 +121,41 @@ class Reader:
         try:
             return self._reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
+            known = explain(error, self.path, reading=True)
+            if known.kind == "damaged":
+                damage.note(self.path)
+            raise known from error
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            return self._opened(unchanging=False)
+        except sqlite3.Error as error:
+            self._unchanging = "locked" not in str(error) and not _has_log(self.path)
+            try:
+                if self._unchanging:
+                    return self._opened(unchanging=True)
+            except sqlite3.Error as second:
+                error = second
             raise explain(error, self.path, reading=True) from error
+
+    def _opened(self, *, unchanging: bool) -> sqlite3.Connection:
+        db = connect(self.path, timeout=self._timeout, unchanging=unchanging)
+        try:
+            db.execute("PRAGMA query_only = ON")
+            db.execute("PRAGMA user_version").fetchone()  # the first that looks into the file
+            db.create_function("holds", 2, holds, deterministic=True)
+            db.text_factory = lambda raw: raw.decode("utf-8", "replace")  # a damaged letter costs that letter
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def _has_log(path: Path) -> bool:
+    """Whether there may be chats in the file's log; without it the file alone tells all."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True

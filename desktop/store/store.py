@@ -16,34 +16,65 @@ from pathlib import Path
 from typing import Any
 
 from backend.documents import Attachment
-from desktop.store.exchange import OneChat
+from desktop.store import damage
 from desktop.store.reader import Reader
 from desktop.store.records import Chat, Message, MessageState, NewChat, Role
 from desktop.store.rows import COLUMNS, attached, clean, insert_chat, insert_message, insert_whole, pack
 from desktop.store.schema import MIGRATIONS, StoreError, migrate
+from desktop.store.shapes import OneChat
 from desktop.store.writer import Writer, connect, explain
+
+_READ_PATIENCE = 0.2
+"""Seconds that the caller's thread waits to read: nobody who writes keeps it waiting, but for moments."""
 
 
 class Store(Reader):
-    """The chats of one data folder.
+    """The chats of one data folder. Where they can be read and nothing can be written, that is its ``problem``.
 
     Args:
         path: the database file; made when missing.
         migrations: the schema's history (tests pass their own).
         timeout: seconds to wait for another program's lock.
+
+    Raises:
+        StoreError: they cannot be opened.
     """
 
     def __init__(self, path: Path, migrations: Sequence[str] = MIGRATIONS, timeout: float = 5.0) -> None:
+        self.problem: StoreError | None = None
+        """Why nothing could be written at the start, although there are chats to be read; each write tries again."""
+        self._writer = Writer(path, lambda: self._prepared(path, migrations, timeout))
+        try:
+            self.flush()
+            super().__init__(path, min(timeout, _READ_PATIENCE))
+        except StoreError as error:
+            if error.kind not in ("full", "readonly") or not self._can_read(path, len(migrations)):
+                self._writer.close()
+                raise
+            self.problem = error
+
+    def _can_read(self, path: Path, version: int) -> bool:
+        try:
+            super().__init__(path, _READ_PATIENCE)
+            if self._read("PRAGMA user_version", ())[0][0] == version:
+                return True
+            super().close()
+        except StoreError:
+            pass
+        return False
+
+    def _prepared(self, path: Path, migrations: Sequence[str], timeout: float) -> sqlite3.Connection:
         db, gone = self._open(path, migrations, timeout)
-        self._writer = Writer(db, path)
         if gone:  # pieces of what was deleted stay in the indexes until they are merged
             self._merge("message_text")
             self._merge("attached_text")
-        super().__init__(path, timeout)
+        return db
 
     @staticmethod
     def _open(path: Path, migrations: Sequence[str], timeout: float) -> tuple[sqlite3.Connection, int]:
         """The writing connection, and how many deleted chats were removed for good."""
+        if damage.obvious(path):
+            raise explain(sqlite3.DatabaseError("not a database"), path)
         db: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,6 +100,13 @@ class Store(Reader):
         """Write what is queued and close."""
         self._writer.close()
         super().close()
+
+    def _read(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
+        if self._unchanging and self._writer.ready:
+            self._reader.close()
+            self._unchanging = False
+            self._reader = self._connected()
+        return super()._read(sql, values)
 
     def _merge(self, index: str, pages: int = -64) -> None:
         """A search index in one piece, some pages at a time: other writing goes between.
@@ -166,8 +204,12 @@ class Store(Reader):
         if unknown:
             raise ValueError(f"a message has no {', '.join(sorted(unknown))}")
         names = ", ".join(f"{name} = ?" for name in fields)
-        values = [pack(name, value) for name, value in fields.items()]
-        return self._run(f"UPDATE messages SET {names} WHERE id = ?", *values, message)
+
+        def task(db: sqlite3.Connection) -> None:  # long lists are packed on the writing thread too
+            values = [pack(name, value) for name, value in fields.items()]
+            db.execute(f"UPDATE messages SET {names} WHERE id = ?", (*values, message))
+
+        return self._writer.submit(task)
 
     # -- what was written and not sent ----------------------------------------------------------------------------
 
@@ -193,9 +235,13 @@ class Store(Reader):
 
     # -- plumbing -------------------------------------------------------------------------------------------------
 
+    def try_writing(self) -> Future[None]:
+        """Done when everything queued is written; fails where nothing can be."""
+        return self._writer.submit(lambda _: None)
+
     def flush(self) -> None:
         """Wait until everything queued is written."""
-        self._writer.submit(lambda _: None).result()
+        self.try_writing().result()
 
     def _run(self, sql: str, *values: Any) -> Future[None]:
         def task(db: sqlite3.Connection) -> None:

@@ -203,6 +203,16 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>The disk is slow, or another program uses the chats. What you did is done as soon as it can be.</source>
+        <extracomment>desktop/models/attempt.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Waiting for the disk</source>
+        <extracomment>desktop/models/attempt.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The engine stopped. Restart it, then measure again.</source>
         <extracomment>desktop/models/benchmark.py</extracomment>
         <translation type="unfinished"></translation>
@@ -1251,17 +1261,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{name} is larger than 100 MB. Export fewer chats to one file.</source>
-        <extracomment>desktop/store/exchange.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{name} could not be read ({error}).</source>
-        <extracomment>desktop/store/exchange.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} is no file of chats: it is not JSON ({error}).</source>
         <extracomment>desktop/store/exchange.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -1272,17 +1272,6 @@
     </message>
     <message>
         <source>{name} was written by another version of Tandem. Update Tandem.</source>
-        <extracomment>desktop/store/exchange.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>its beginning</source>
-        <comment>of a file</comment>
-        <extracomment>desktop/store/exchange.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{name} is no file of Tandem&apos;s chats, or is damaged: {where}: {error}.</source>
         <extracomment>desktop/store/exchange.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -1313,11 +1302,6 @@
     </message>
     <message>
         <source>Chats cannot be saved in {folder}: the folder cannot be written. Change its permissions, or set TANDEM_HOME to another folder.</source>
-        <extracomment>desktop/store/writer.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The chats in {path} are damaged. Nothing was changed. Move the file away to start afresh.</source>
         <extracomment>desktop/store/writer.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -1960,6 +1944,21 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Chats can be read, but not saved</source>
+        <extracomment>desktop/views/chats_found.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When Tandem starts next, what can be read of them is saved in a new file; the damaged one is kept. Until then chats or parts of them may be missing.</source>
+        <extracomment>desktop/views/chats_found.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chats on the disk are damaged</source>
+        <extracomment>desktop/views/chats_found.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Find a shortcut</source>
         <extracomment>desktop/views/cheat_sheet.py</extracomment>
         <translation type="unfinished"></translation>
@@ -2546,6 +2545,52 @@
     <message>
         <source>Tandem cannot start</source>
         <extracomment>desktop/views/refusal.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chats on the disk are damaged. What can be read of them is being saved in a new file.</source>
+        <extracomment>desktop/views/salvaging.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Saving chats</source>
+        <extracomment>desktop/views/salvaging.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The damaged file is kept as {name}.</source>
+        <extracomment>desktop/views/salvaging.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No chat could be read, so the list is empty.</source>
+        <extracomment>desktop/views/salvaging.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n messages were saved.</source>
+        <extracomment>desktop/views/salvaging.py; of one: “%n message was saved.”</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{chats} of {known} chats and %n messages were saved.</source>
+        <extracomment>desktop/views/salvaging.py; of one: “{chats} of {known} chats and %n message were saved.”</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Parts of %n chats are missing.</source>
+        <extracomment>desktop/views/salvaging.py; of one: “Parts of %n chat are missing.”</extracomment>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The chats on the disk were damaged</source>
+        <extracomment>desktop/views/salvaging.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3297,6 +3342,21 @@
     <message>
         <source>New prompt</source>
         <extracomment>desktop/views/settings/prompts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} could not be read: a chat in it is larger than {size} MB. Export the other chats one at a time.</source>
+        <extracomment>desktop/store/exchange.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} is no file of Tandem&apos;s chats, or is damaged: {error}.</source>
+        <extracomment>desktop/store/exchange.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chats in {path} are damaged. When Tandem starts next, what can be read of them is saved in a new file; the damaged one is kept.</source>
+        <extracomment>desktop/store/writer.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

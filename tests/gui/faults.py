@@ -18,6 +18,7 @@ from desktop.store import Store
 def unwritable(store: Store) -> Iterator[None]:
     """Meanwhile SQLite refuses every write, as on a file system that became read-only."""
     db = store._writer._db
+    assert db is not None
     db.execute("PRAGMA query_only = ON")
     try:
         yield

@@ -14,12 +14,26 @@ from desktop.language import marked, tr
 from desktop.store import StoreError
 
 Action = Literal[
-    "retry", "anyway", "attach", "paste", "first_part", "restart", "log", "models", "settings", "new_chat", "cancel"
+    "retry",
+    "anyway",
+    "less_context",
+    "without_draft",
+    "attach",
+    "paste",
+    "first_part",
+    "restart",
+    "log",
+    "models",
+    "settings",
+    "new_chat",
+    "cancel",
 ]
 
 LABELS: dict[Action, str] = {
     "retry": marked("Try again"),
     "anyway": marked("Load anyway"),
+    "less_context": marked("Load with less context"),
+    "without_draft": marked("Load without a draft"),
     "attach": marked("Attach it"),
     "paste": marked("Paste into the message"),
     "first_part": marked("Send the first part"),

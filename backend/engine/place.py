@@ -92,10 +92,11 @@ def _too_large(wanted: Request, here: Machine) -> EngineError:
     target, draft, possible = wanted.target, wanted.draft, _possible(wanted, here)
     most = min(wanted.n_ctx - 1, target.trained or wanted.n_ctx)
     smaller = next((n for n in _SHORTER if n <= most and _fits(replace(wanted, n_ctx=n), here)), None)
+    nearest: dict[str, int | None] = {}
     if draft is not None and _fits(replace(wanted, draft=None), here):
-        hint = "It fits without a draft model."
+        hint, nearest = "It fits without a draft model.", {"draft": None}
     elif smaller is not None:
-        hint = f"It fits with a context of {smaller:,} tokens."
+        hint, nearest = f"It fits with a context of {smaller:,} tokens.", {"n_ctx": smaller}
     else:
         hint = "Choose a smaller model."
     needed = _needed(wanted)
@@ -106,7 +107,7 @@ def _too_large(wanted: Request, here: Machine) -> EngineError:
         ErrorCode.TOO_LARGE,
         f"This {'pair' if draft else 'model'} takes about {takes} at {wanted.n_ctx:,} tokens of context, and {left} "
         f"are free. {hint}{anyway}",
-        {"needed": needed, "free": free, "n_ctx": wanted.n_ctx, "anyway": possible},
+        {"needed": needed, "free": free, "n_ctx": wanted.n_ctx, "anyway": possible, "nearest": nearest},
     )
 
 

@@ -67,17 +67,21 @@ def check_space(folder: Path, needed: int) -> None:
     Raises:
         EngineError: ``DISK_FULL`` with both numbers.
     """
-    place = next((p for p in (folder, *folder.parents) if p.exists()), Path.cwd())
-    free = shutil.disk_usage(place).free
+    free = free_space(folder)
     if free < needed + MARGIN:
         raise disk_full(folder, needed + MARGIN, free)
+
+
+def free_space(folder: Path) -> int:
+    """Free bytes on the disk of ``folder``, which may not exist yet."""
+    place = next((p for p in (folder, *folder.parents) if p.exists()), Path.cwd())
+    return shutil.disk_usage(place).free
 
 
 def disk_full(folder: Path, needed: int, free: int | None = None) -> EngineError:
     """The one sentence for a full disk."""
     if free is None:
-        place = next((p for p in (folder, *folder.parents) if p.exists()), Path.cwd())
-        free = shutil.disk_usage(place).free
+        free = free_space(folder)
     return EngineError(
         ErrorCode.DISK_FULL,
         f"The disk of {folder} has {free / 1e9:.2f} GB free, but {needed / 1e9:.2f} GB are needed "

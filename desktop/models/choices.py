@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from desktop.figures import gigabytes
 from desktop.language import marked, tr
+from desktop.models.outlook import UNKNOWN, Outlook
+from desktop.models.ranking import Ranking, Speedup
 from desktop.settings import AUTOMATIC, LOOKUP, NONE
 from desktop.widgets.picker import Row
 
@@ -64,28 +67,44 @@ def target_rows(models: Iterable[Any], forecasts: Mapping[str, str] | None = Non
     ]
 
 
+def pair_memory(choice: Any, pair: Outlook) -> str:
+    """What a pair takes in memory, and why that is too much; the size of its files until that is known."""
+    if not pair.memory:
+        return tr("files of {size} with the target", size=gigabytes(choice.pair_bytes)) if choice.pair_bytes else ""
+    memory = gigabytes(pair.memory)
+    if pair.reason:
+        return tr("≈ {memory} in memory with the target: {reason}", memory=memory, reason=pair.reason)
+    return tr("≈ {memory} in memory with the target", memory=memory)
+
+
 def draft_rows(
-    choices: Iterable[Any], target: str | None, speedup: Callable[[str, str], float | None] = lambda *_: None
+    choices: Sequence[Any],
+    target: str,
+    pairs: Mapping[str, Outlook] = MappingProxyType({}),
+    speedup: Speedup = lambda _target, _draft: None,
 ) -> list[Row]:
     """What fits first, the choices without a draft model, then what does not fit with the reason.
 
     Args:
         choices: of the library.
         target: its id.
-        speedup: what a pair has shown here, by the ids of target and draft.
+        pairs: what the target comes to with each draft, by the draft's id.
+        speedup: what pairs have shown here.
     """
     fits, offered, unfit = [], [], []
+    best = Ranking(target, pairs, speedup).recommended(choices)
     for c in choices:
         if c.model.id == target:
             continue
-        pair = tr("{size} with the target", size=gigabytes(c.pair_bytes)) if c.pair_bytes else ""
+        marks = tr("Recommended") if c.model.id == best else ""
         if c.fits and c.model.installed:
-            ratio = speedup(target or "", c.model.id)
+            memory, ratio = pair_memory(c, pairs.get(c.model.id, UNKNOWN)), speedup(target, c.model.id)
             shown = tr("{ratio:.2f}× measured here", ratio=ratio) if ratio else ""
-            fits.append(Row(label(c.model), c.model.id, c.warning or " · ".join(p for p in (pair, shown) if p)))
+            detail = c.warning or " · ".join(p for p in (marks, memory, shown) if p)
+            fits.append(Row(label(c.model), c.model.id, detail))
         elif c.fits:
             size = gigabytes(c.model.size) if c.model.size else ""
-            detail = " · ".join(p for p in (tr("Download"), size) if p)
+            detail = " · ".join(p for p in (marks, tr("Download"), size) if p)
             offered.append(Row(label(c.model), DOWNLOAD + c.model.id, detail))
         else:
             unfit.append(Row(label(c.model), c.model.id, c.reason, enabled=False))

@@ -13,6 +13,8 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import DraftRequest, LoadOptions, LoadProgress, LoadRequest, Speculation, State
 from desktop.bridge import EngineBridge
 from desktop.language import tr
+from desktop.models.nearest import as_it_fits, too_large
+from desktop.models.ranking import Ranking, Speedup
 from desktop.models.shelf import Shelf
 from desktop.models.wanted import Wanted, draft_of, speculation_of
 from desktop.settings import AUTOMATIC, NONE, ModelChoices, SettingsFile
@@ -48,6 +50,8 @@ class Engine(QObject):
         self.drafts: list[Any] = []
         self.drafts_of = ""
         """The target that ``drafts`` were looked up for."""
+        self.speedup: Speedup = lambda _target, _draft: None
+        """What pairs have shown here."""
         self._failed = ""
         """The target that was wanted last and could not be loaded."""
         self._complaint: Notice | None = None
@@ -66,6 +70,7 @@ class Engine(QObject):
         bridge.loading.connect(self._on_loading)
         bridge.loaded.connect(self._on_loaded)
         bridge.failed.connect(self._on_failed)
+        shelf.engine_state = lambda: self.state
         shelf.drafts.connect(self._on_drafts)
         shelf.drafts_failed.connect(self._on_drafts_failed)
 
@@ -95,6 +100,11 @@ class Engine(QObject):
     def progress(self) -> LoadProgress | None:
         """How far what is wanted has come."""
         return self._wanted.progress if self._wanted else None
+
+    @property
+    def ranking(self) -> Ranking:
+        """Of ``drafts``."""
+        return Ranking(self.drafts_of, self._shelf.pairs.get(self.drafts_of, {}), self.speedup)
 
     @property
     def _pair_wanted(self) -> bool:
@@ -191,6 +201,11 @@ class Engine(QObject):
         else:
             self._swap_again()
             self.changed.emit()
+
+    def reconsider(self) -> None:
+        """Pairs have shown something: "Automatic" may come to another draft."""
+        if self._settings.now.draft == AUTOMATIC:
+            self._swap_again()
 
     def refresh_drafts(self) -> None:
         """Look again which drafts fit the target, or the last one while there is none."""
@@ -323,15 +338,25 @@ class Engine(QObject):
     def _keep_failure(self, wanted: Wanted, error: EngineError) -> None:
         if not wanted.swap:
             self._failed = wanted.target
-        large = error.code is ErrorCode.TOO_LARGE
-        again = partial(self._want, wanted.target, anyway=large)
-        hopeless = large and not error.details.get("anyway")  # caches cannot be read from disk
-        self._complaint = notice(error, retry=self._swap_again if wanted.swap else None if hopeless else again)
+        if error.code is ErrorCode.TOO_LARGE and not wanted.swap:
+            anyway = partial(self._want, wanted.target, anyway=True)
+            self._complaint = too_large(error, anyway, partial(self._want_nearest, wanted.target, error))
+        else:
+            again = self._swap_again if wanted.swap else partial(self._want, wanted.target)
+            self._complaint = notice(error, retry=again)
         self.noticed.emit(self._complaint)
+
+    def _want_nearest(self, target: str, error: EngineError) -> None:
+        """The plan that was named when ``target`` was refused."""
+        self._settings.change(**as_it_fits(self._settings.now, target, error))
+        self._bridge.set_speculation(speculation_of(self._settings.now))
+        self._want(target)
 
     def _on_drafts(self, target: str, choices: list[Any]) -> None:
         if target == self._asked:
+            before = self._draft_id()
             self.drafts, self.drafts_of = choices, target
+            self._draft_is_due = self._draft_is_due or self._draft_id() != before
             self.drafts_changed.emit(choices)
             if (wanted := self._held_back(target)) is not None:
                 wanted.draft = self._draft_id()
@@ -353,4 +378,4 @@ class Engine(QObject):
         return wanted if wanted is not None and wanted.held_back and wanted.target == target else None
 
     def _draft_id(self) -> str | None:
-        return draft_of(self._settings.now.draft, self.drafts)
+        return draft_of(self._settings.now.draft, self.ranking.best(self.drafts))

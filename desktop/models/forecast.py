@@ -17,15 +17,16 @@ _READ = 0.9
 """Of a model's weights, in one pass: all but the embedding."""
 
 
-def forecasts(models: Iterable[Any], state: State) -> dict[str, str]:
+def forecasts(models: Iterable[Any], state: State, rate: float | None = None) -> dict[str, str]:
     """A few words for each published target that is not here, by its id.
 
     Args:
         models: the library's, drafts among them.
         state: the engine's; what a pass of its model costs tells how fast this machine reads weights.
+        rate: bytes a millisecond that were measured without one.
     """
     known = {m.id: m for m in models}
-    machine_here = here(state)
+    machine_here = here(state, rate)
     out = {}
     for model in known.values():
         if model.state == "available" and model.entry is not None and (needs := of_published(model)) is not None:
@@ -53,10 +54,10 @@ def rate_text(ms: float) -> str:
     return tr("{rate:.0f} tok/s", rate=rate) if rate >= 3 else tr("{rate:.1f} tok/s", rate=rate)
 
 
-def here(state: State) -> Machine:
-    """This machine, as far as the engine's state tells of it; what the engine holds counts as free."""
+def here(state: State, rate: float | None = None) -> Machine:
+    """This machine, as far as the engine's state tells, else at ``rate``; what the engine holds counts as free."""
     free = cards(state.devices)
-    rate = passes = None
+    passes = None
     loaded, costs = state.target, state.cost.target if state.cost is not None else {}
     # on a card, from disk, or of a mixture of experts, a pass does not tell what main memory can do
     if loaded is not None and 1 in costs and not (free or loaded.streamed or "moe" in loaded.architecture):

@@ -11,8 +11,11 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError, ErrorCode
+from backend.protocol import State
 from desktop.language import tr
 from desktop.models.fetching import Fetching
+from desktop.models.forecast import here
+from desktop.models.outlook import Outlook, pair_outlooks
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +25,8 @@ class Shelf(QObject):
 
     changed = Signal(object)
     """list[LibraryModel]"""
+    planned = Signal(str, object)
+    """target id, {draft id: Outlook of the pair}; before ``drafts`` of that target"""
     drafts = Signal(str, object)
     """target id, list[DraftChoice]"""
     drafts_failed = Signal(str, object)
@@ -35,6 +40,10 @@ class Shelf(QObject):
         super().__init__(parent)
         self.models: list[Any] = []
         self.starter: Any = None
+        self.pairs: dict[str, dict[str, Outlook]] = {}
+        """What targets come to with each draft that fits: by the target's id, then the draft's."""
+        self.engine_state: Callable[[], State] = State
+        """Says what this machine has, and how fast it was found to be."""
         self.folders: list[Path] = []
         """Those that a person has added."""
         self.gone: list[Path] = []
@@ -45,6 +54,7 @@ class Shelf(QObject):
         self._pairing: Any = None
         self._closed = False
         self.changed.connect(self._keep)
+        self.planned.connect(self._keep_pairs)
 
     def close(self) -> None:
         """Pause downloads and wait for the threads."""
@@ -57,8 +67,9 @@ class Shelf(QObject):
         self._run(self._list)
 
     def ask_drafts(self, target: str) -> None:
-        """Which models fit ``target``; answered by ``drafts``."""
-        self._run(lambda: self._find_drafts(target), lambda e: self.drafts_failed.emit(target, e))
+        """Which models fit ``target``; answered by ``planned`` and ``drafts``."""
+        state = self.engine_state()
+        self._run(lambda: self._find_drafts(target, state), lambda e: self.drafts_failed.emit(target, e))
 
     def add(self, path: Path) -> None:
         """Add a model file from disk."""
@@ -91,6 +102,9 @@ class Shelf(QObject):
 
     def _keep(self, models: list[Any]) -> None:
         self.models = models
+
+    def _keep_pairs(self, target: str, pairs: dict[str, Outlook]) -> None:
+        self.pairs[target] = pairs
 
     def _publish(self, library: Any, *, unread: bool = False) -> None:
         from backend.library.local import OwnFiles
@@ -128,7 +142,7 @@ class Shelf(QObject):
         if library.unread() and not self._closed:
             self._publish(library, unread=True)
 
-    def _find_drafts(self, target: str) -> None:
+    def _find_drafts(self, target: str, state: State) -> None:
         from backend.library.library import Library
         from backend.library.pairing import Pairing
 
@@ -137,7 +151,10 @@ class Shelf(QObject):
         library = Library()
         models = library.models(unread=False)
         chosen = next((m for m in models if m.id == target), None) or library.find(target)
-        self.drafts.emit(target, self._pairing.drafts_for(chosen, models))
+        choices = self._pairing.drafts_for(chosen, models)
+        fitting = [choice.model for choice in choices if choice.fits and choice.model.id != target]
+        self.planned.emit(target, pair_outlooks(chosen, fitting, here(state)))
+        self.drafts.emit(target, choices)
 
     def _add(self, path: Path) -> None:
         from backend.library.library import Library

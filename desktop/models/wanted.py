@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from backend.protocol import LoadProgress, Speculation
 from desktop.settings import AUTOMATIC, LOOKUP, NONE, Settings
@@ -31,13 +29,11 @@ class Wanted:
         return not self.swap and not self.job
 
 
-def draft_of(choice: str, drafts: Iterable[Any]) -> str | None:
-    """The draft model that a choice means; None = without one."""
+def draft_of(choice: str, best: str | None) -> str | None:
+    """The draft model that a choice means, where ``best`` is what "Automatic" comes to; None = without one."""
     if choice in (LOOKUP, NONE):
         return None
-    if choice != AUTOMATIC:
-        return choice
-    return next((c.model.id for c in drafts if c.ready), None)
+    return best if choice == AUTOMATIC else choice
 
 
 def speculation_of(settings: Settings) -> Speculation:

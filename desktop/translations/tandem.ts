@@ -354,11 +354,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{size} with the target</source>
-        <extracomment>desktop/models/choices.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{ratio:.2f}× measured here</source>
         <extracomment>desktop/models/choices.py, desktop/views/managing.py</extracomment>
         <translation type="unfinished"></translation>
@@ -754,6 +749,36 @@
     <message>
         <source>larger than the free memory</source>
         <extracomment>desktop/models/outlook.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>files of {size} with the target</source>
+        <extracomment>desktop/models/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>≈ {memory} in memory with the target: {reason}</source>
+        <extracomment>desktop/models/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>≈ {memory} in memory with the target</source>
+        <extracomment>desktop/models/choices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recommended</source>
+        <extracomment>desktop/models/choices.py, desktop/views/managing.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no token to test.</source>
+        <extracomment>desktop/models/hub.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The token works: it is of the account {account}.</source>
+        <extracomment>desktop/models/hub.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2165,7 +2190,7 @@
     </message>
     <message>
         <source>Licence: {licence}.</source>
-        <extracomment>desktop/views/hub_detail.py</extracomment>
+        <extracomment>desktop/views/hub_detail.py, desktop/views/welcome.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2241,13 +2266,23 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{memory} together, {reason}</source>
-        <extracomment>desktop/views/managing.py</extracomment>
+        <source>Some publishers give a model only to people who accepted its licence on its page. The token shows the hub that you are one of them. Make one that may read, at {page}. It is sent to the hub alone, only for such models and to test it.</source>
+        <extracomment>desktop/views/token_dialog.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{memory} together</source>
-        <extracomment>desktop/views/managing.py</extracomment>
+        <source>{target} writes, {draft} drafts.</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Together {size} to download.</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>They run on this machine only.</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2393,11 +2428,6 @@
         </translation>
     </message>
     <message>
-        <source>{size} with caches, estimated</source>
-        <extracomment>desktop/views/model_detail.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Yes, in the memory that is free</source>
         <extracomment>desktop/views/model_detail.py</extracomment>
         <translation type="unfinished"></translation>
@@ -2454,6 +2484,16 @@
     </message>
     <message>
         <source>{fact}: {value}</source>
+        <extracomment>desktop/views/model_detail.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More than {size}, estimated</source>
+        <extracomment>desktop/views/model_detail.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size}, estimated: {weights} weights, {caches} caches, {buffers} buffers</source>
         <extracomment>desktop/views/model_detail.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -3480,11 +3520,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Some publishers give a model only to people who accepted its licence on its page. The token shows the hub that you are one of them. Make one that may read, at {page}. It is sent to the hub alone, and only for such models.</source>
-        <extracomment>desktop/views/token_dialog.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Token</source>
         <extracomment>desktop/views/token_dialog.py</extracomment>
         <translation type="unfinished"></translation>
@@ -3495,7 +3530,22 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Test</source>
+        <extracomment>desktop/views/token_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asks huggingface.co whose token it is</source>
+        <extracomment>desktop/views/token_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Forget the token</source>
+        <extracomment>desktop/views/token_dialog.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
         <extracomment>desktop/views/token_dialog.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -3702,17 +3752,12 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>A pair of models for this machine</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A pair of models to start with</source>
-        <extracomment>desktop/views/welcome.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{target} writes, {draft} drafts. Together {size} to download and about as much memory, licence {licence}. They run on this machine only.</source>
-        <extracomment>desktop/views/welcome.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{target} writes, {draft} drafts. Together {size} to download and about as much memory. They run on this machine only.</source>
         <extracomment>desktop/views/welcome.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -3727,7 +3772,32 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Or begin small ({size})</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Smaller, and sooner here: {target} with {draft}.</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too little memory is free for a pair of models</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The smallest in the catalogue, {target} with {draft}, takes about {memory}, and {free} are free. Close other programs and start Tandem again, or look for a smaller model.</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Download the pair</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Or begin small</source>
         <extracomment>desktop/views/welcome.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -3739,6 +3809,11 @@
     <message>
         <source>Pause download</source>
         <extracomment>desktop/views/welcome.py, desktop/widgets/transfer.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>They take about {memory} of memory and write {speed} here, estimated.</source>
+        <extracomment>desktop/views/welcome.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4336,6 +4411,16 @@
     </message>
     <message>
         <source>Load anyway</source>
+        <extracomment>desktop/words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load with less context</source>
+        <extracomment>desktop/words.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Load without a draft</source>
         <extracomment>desktop/words.py</extracomment>
         <translation type="unfinished"></translation>
     </message>

@@ -1,9 +1,8 @@
-"""Downloads in the main window: the starter pair on the empty page, their progress, and what becomes of them."""
+"""Downloads in the main window: the pair for this machine on the empty page, their progress, what becomes of them."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,8 +10,10 @@ from desktop.language import tr
 from desktop.models.choices import label
 from desktop.models.engine import Engine
 from desktop.models.fetching import Fetch, Use
+from desktop.models.outlooks import Outlooks
+from desktop.models.proposal import Pair, Proposal
 from desktop.models.shelf import Shelf
-from desktop.views.welcome import Welcome
+from desktop.views.welcome import Offer, Welcome
 from desktop.widgets.notice_bar import NoticeBar
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.transfer import Transfer
@@ -20,22 +21,26 @@ from desktop.words import Notice, notice
 
 
 class Downloads(QObject):
-    """Proposes the starter pair when no model is installed, and shows what is being downloaded."""
+    """Proposes a pair when no model is installed, and shows what is being downloaded."""
 
     opened = Signal(str)
     """The models window is wanted; a model's id, or nothing."""
 
-    def __init__(self, shelf: Shelf, welcome: Welcome, bar: NoticeBar, status: StatusBar, engine: Engine) -> None:
+    def __init__(
+        self, shelf: Shelf, outlooks: Outlooks, welcome: Welcome, bar: NoticeBar, status: StatusBar, engine: Engine
+    ) -> None:
         super().__init__()
         self._shelf, self._welcome, self._bar, self._engine = shelf, welcome, bar, engine
-        self._fetching = shelf.fetching
-        self._starter: list[str] = []
+        self._outlooks, self._fetching = outlooks, shelf.fetching
+        self._proposal = Proposal()
         self._said = ""
         self.transfer = Transfer()
         status.add(self.transfer)
         self.transfer.paused.connect(self._pause)
         self.transfer.opened.connect(lambda: self.opened.emit(self._running_id()))
-        welcome.download.connect(lambda: self.get(self._starter))
+        welcome.download.connect(lambda: self._get_pair(self._proposal.best))
+        welcome.download_small.connect(lambda: self._get_pair(self._proposal.small))
+        outlooks.proposed.connect(self._on_proposed)
         welcome.pause.connect(self._pause)
         welcome.cancel.connect(self._cancel)
         welcome.more.connect(lambda: self.opened.emit(""))
@@ -56,13 +61,8 @@ class Downloads(QObject):
             return
         if self._ready():
             self._welcome.show_ready()
-            return
-        if pair := self._pair():
-            target, draft = pair
-            self._starter = [target.id, draft.id]
-            licence = target.entry.licence.name if target.entry.licence is not None else ""
-            size = (target.size or 0) + (draft.size or 0)
-            self._welcome.offer_starter(label(target), label(draft), size, licence, target.fetched + draft.fetched)
+        else:
+            self._outlooks.ask_proposal(self._shelf.models, self._shelf.starter, self._engine.state)
 
     def get(self, ids: list[str], *, use: Use = "target") -> None:
         """Fetch models; the first is loaded when all are here."""
@@ -76,10 +76,18 @@ class Downloads(QObject):
         model = self._shelf.named(model_id)
         return model.name if model is not None else model_id
 
-    def _pair(self) -> tuple[Any, Any] | None:
-        starter = self._shelf.starter
-        found = (self._shelf.named(starter.target), self._shelf.named(starter.draft)) if starter else (None, None)
-        return found if all(found) else None
+    def _get_pair(self, pair: Pair | None) -> None:
+        if pair is not None:
+            self.get(pair.ids)
+
+    def _on_proposed(self, found: Proposal) -> None:
+        if self.running or self._ready():
+            return
+        self._proposal = found
+        if found.best is not None:
+            self._welcome.offer_pair(_offer(found.best), _offer(found.small) if found.small is not None else None)
+        elif found.least is not None:
+            self._welcome.say_too_large(_offer(found.least), found.free)
 
     def _running_id(self) -> str:
         return self._fetching.running.id if self._fetching.running is not None else ""
@@ -126,3 +134,16 @@ class Downloads(QObject):
         self._said = ""
         self.transfer.hide()
         self.propose()
+
+
+def _offer(pair: Pair) -> Offer:
+    licence = pair.target.entry.licence
+    return Offer(
+        label(pair.target),
+        label(pair.draft),
+        pair.size,
+        pair.fetched,
+        memory=pair.outlook.memory,
+        speed=pair.outlook.speed,
+        licence=licence.name if licence is not None else "",
+    )

@@ -14,6 +14,7 @@ from desktop.language import tr
 from desktop.models.choices import label
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
+from desktop.models.outlooks import Outlooks
 from desktop.models.parts import by_hand
 from desktop.models.sampling import SamplingOf
 from desktop.models.shelf import Shelf
@@ -101,7 +102,8 @@ class MainWindow(QMainWindow):
             Applied(self.page, settings, theme),
             Modelless(self.page.notice, bridge, engine, conversation),
         )
-        self.downloads = Downloads(shelf, self.page.welcome, self.page.notice, self.status, engine)
+        self.outlooks = Outlooks(self)
+        self.downloads = Downloads(shelf, self.outlooks, self.page.welcome, self.page.notice, self.status, engine)
         self.models = ModelChoice(self)
         self.setMinimumSize(480, 360)
         self.resize(1100, 760)

@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from desktop.figures import gigabytes
 from desktop.language import tr
-from desktop.models.choices import label
+from desktop.models.choices import label, pair_memory
 from desktop.models.fetching import Fetch
 from desktop.models.measured import Measured
 from desktop.models.model_rows import FOLDER, HUB, SEARCH, folder_rows, model_rows, path_text
-from desktop.models.outlook import UNKNOWN, Outlook, Outlooks
+from desktop.models.outlook import UNKNOWN
+from desktop.models.ranking import Ranking
 from desktop.views.hub_side import HubSide
 from desktop.views.models_window import ModelsWindow
 from desktop.widgets.picker import Row
@@ -35,11 +36,10 @@ class Managing(QObject):
         self._main, self._measured = window, measured
         self._shelf, self._engine = window.shelf, window.engine
         self._fetching = window.shelf.fetching
-        self.outlooks = Outlooks(self)
+        self.outlooks = window.outlooks
         self.hub = HubSide(self._shelf, self.outlooks, lambda: self._engine.state, self)
         self.window: ModelsWindow | None = None
         self._drafts: tuple[str, list[Any]] = ("", [])
-        self._pairs: dict[str, Outlook] = {}
         self._soon = QTimer(self, singleShot=True, interval=_OFTEN_MS)
         self._soon.timeout.connect(self._show)
         self._shelf.changed.connect(self._models_changed)
@@ -52,7 +52,6 @@ class Managing(QObject):
         self._engine.changed.connect(self._tick)
         self._measured.changed.connect(self._show_drafts)
         self.outlooks.changed.connect(self._show)
-        self.outlooks.paired.connect(self._on_pairs)
         self.hub.changed.connect(self._show)
         self.hub.said.connect(self._say)
 
@@ -155,18 +154,8 @@ class Managing(QObject):
     # -- drafts of the model that is shown ------------------------------------------------------------------------
 
     def _on_drafts(self, target: str, choices: list[Any]) -> None:
-        if self.window is None or target != self.window.value:
-            return
-        self._drafts, self._pairs = (target, choices), {}
-        self._show_drafts()
-        fitting = [choice.model for choice in choices if choice.fits and choice.model.id != target]
-        model = self._shelf.named(target)
-        if fitting and model is not None:
-            self.outlooks.ask_pairs(model, fitting, self._engine.state)
-
-    def _on_pairs(self, target: str, pairs: dict[str, Outlook]) -> None:
-        if target == self._drafts[0]:
-            self._pairs = pairs
+        if self.window is not None and target == self.window.value:
+            self._drafts = (target, choices)
             self._show_drafts()
 
     def _show_drafts(self) -> None:
@@ -174,23 +163,19 @@ class Managing(QObject):
         if self.window is not None and target == self.window.value:
             here = (model := self._shelf.named(target)) is not None and model.installed
             shown = [c for c in choices if c.model.id != target and (c.fits or here)]  # else it is not known yet
-            rows = [self._draft_row(target, c) for c in shown]
+            best = Ranking(target, self._shelf.pairs.get(target, {}), self._measured.speedup).recommended(choices)
+            rows = [self._draft_row(target, c, best) for c in shown]
             self.window.detail.show_drafts(rows)
 
-    def _draft_row(self, target: str, choice: Any) -> Row:
+    def _draft_row(self, target: str, choice: Any, best: str) -> Row:
         if not choice.fits:
             return Row(label(choice.model), choice.model.id, tr("Does not fit: {reason}", reason=choice.reason))
-        pair = self._pairs.get(choice.model.id, UNKNOWN)
-        memory = pair.memory or choice.pair_bytes
+        pair = self._shelf.pairs.get(target, {}).get(choice.model.id, UNKNOWN)
         ratio = self._measured.speedup(target, choice.model.id)
-        together = (
-            tr("{memory} together, {reason}", memory=gigabytes(memory), reason=pair.reason)
-            if pair.reason
-            else tr("{memory} together", memory=gigabytes(memory))
-        )
         parts = (
+            tr("Recommended") if choice.model.id == best else "",
             tr("Fits") if choice.model.installed else tr("Fits, to download"),
-            together if memory else "",
+            pair_memory(choice, pair),
             tr("{ratio:.2f}× measured here", ratio=ratio) if ratio else "",
             choice.warning,
         )

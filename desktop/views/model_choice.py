@@ -40,12 +40,15 @@ class ModelChoice(QObject):
         self._shelf.added.connect(self._added)
         self._shelf.failed.connect(self._not_added)
         measured = Measured(data_path() / "measured.json", window.bridge, window.engine)
+        self._engine.speedup = measured.speedup
         measured.changed.connect(lambda: self._show_drafts(self._engine.drafts))
+        measured.changed.connect(self._engine.reconsider)
         benchmark = window.benchmarking.benchmark
         benchmark.changed.connect(lambda: measured.take(None if benchmark.under_way else benchmark.report))
         self.managing = Managing(window, measured)
         self._measured = measured
         window.downloads.opened.connect(self.managing.open)
+        window.outlooks.proposed.connect(lambda: self._list_targets(self._shelf.models))  # memory was measured for it
         self._show_state()
 
     def choose_target(self, value: str) -> None:
@@ -99,18 +102,18 @@ class ModelChoice(QObject):
 
     def _list_targets(self, models: list[Any]) -> None:
         self._priced_by = _pricing(self._engine.state)
-        speeds = forecasts(models, self._engine.state)
+        speeds = forecasts(models, self._engine.state, self._window.outlooks.rate)
         self._top.target.set_rows(target_rows(models, speeds), self._engine.target or "")
 
     def _show_drafts(self, choices: list[Any]) -> None:
-        self._top.draft.set_rows(
-            draft_rows(choices, self._engine.drafts_of, self._measured.speedup), self._settings.now.draft
-        )
+        target = self._engine.drafts_of
+        rows = draft_rows(choices, target, self._shelf.pairs.get(target, {}), self._measured.speedup)
+        self._top.draft.set_rows(rows, self._settings.now.draft)
 
     def _show_state(self) -> None:
         engine, now = self._engine, self._settings.now
         if self._shelf.models and _pricing(engine.state) != self._priced_by:
-            self._list_targets(self._shelf.models)
+            self._show_models(self._shelf.models)
         self._top.target.set_value(engine.target or "")
         self._top.draft.set_note(*self._draft_in_use())
         self._top.draft.set_value(now.draft)

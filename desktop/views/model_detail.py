@@ -145,8 +145,7 @@ class ModelDetail(QWidget):
         if files > 1:
             size = counted("{size}, in %n file", "{size}, in %n files", files, size=size)
         self._set(self._values["Size"], size if model.size else "")
-        memory = tr("{size} with caches, estimated", size=gigabytes(outlook.memory)) if outlook.memory else ""
-        self._set(self._values["Memory"], memory)
+        self._set(self._values["Memory"], _memory(outlook))
         yes, no = tr("Yes, in the memory that is free"), tr("No: {reason}", reason=outlook.reason)
         self._set(self._values["Fits"], {True: yes, False: no, None: ""}[outlook.fits])
         self._set(self._values["Speed"], tr("{speed} here, estimated", speed=outlook.speed) if outlook.speed else "")
@@ -227,6 +226,19 @@ class ModelDetail(QWidget):
         button.setAutoDefault(False)
         button.clicked.connect(lambda: signal.emit(self._id))
         return button
+
+
+def _memory(outlook: Outlook) -> str:
+    """The sum, and of what it is made."""
+    if not outlook.weights:
+        return tr("More than {size}, estimated", size=gigabytes(outlook.memory)) if outlook.memory else ""
+    return tr(
+        "{size}, estimated: {weights} weights, {caches} caches, {buffers} buffers",
+        size=gigabytes(outlook.memory),
+        weights=gigabytes(outlook.weights),
+        caches=gigabytes(outlook.caches),
+        buffers=gigabytes(max(0, outlook.memory - outlook.weights - outlook.caches)),
+    )
 
 
 def relink(label: QLabel) -> None:

@@ -1,4 +1,4 @@
-"""The empty page: three prompts of different predictability, or the starter pair when there is no model yet."""
+"""The empty page: three prompts of different predictability, or a pair for this machine when there is no model yet."""
 
 from __future__ import annotations
 
@@ -46,15 +46,30 @@ EXAMPLES = (
 _MARGINS = 40
 
 
+@dataclass(slots=True, frozen=True)
+class Offer:
+    """A pair that can be downloaded. Sizes in bytes; 0 and empty = not known; ``speed`` in words."""
+
+    target: str
+    draft: str
+    size: int
+    fetched: int = 0
+    memory: int = 0
+    speed: str = ""
+    licence: str = ""
+
+
 class Welcome(QWidget):
     """What stands in place of messages."""
 
     picked = Signal(str)
     download = Signal()
+    download_small = Signal()
+    """The smaller of two pairs is wanted."""
     pause = Signal()
     cancel = Signal()
     more = Signal()
-    """Another model than the starter is wanted."""
+    """Another model than those offered is wanted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -116,29 +131,44 @@ class Welcome(QWidget):
         )
         self._show(downloading=False, offer=False)
 
-    def offer_starter(self, target: str, draft: str, size: int, licence: str, fetched: int = 0) -> None:
-        """There is none: propose the pair, or to go on with what is here of it."""
-        self._title.setText(tr("A pair of models to start with"))
-        values = {"target": target, "draft": draft, "size": gigabytes(size), "licence": licence}
-        if licence:
-            line = tr(
-                "{target} writes, {draft} drafts. Together {size} to download and about as much memory, licence "
-                "{licence}. They run on this machine only.",
-                **values,
-            )
-        else:
-            line = tr(
-                "{target} writes, {draft} drafts. Together {size} to download and about as much memory. They run on "
-                "this machine only.",
-                **values,
-            )
-        self._line.setText(line)
-        if fetched:
-            left = gigabytes(max(0, size - fetched))
+    def offer_pair(self, offer: Offer, small: Offer | None = None) -> None:
+        """There is none: propose a pair, or to go on with what is here of it; and a smaller one to begin with."""
+        fitted = tr("A pair of models for this machine"), tr("A pair of models to start with")
+        self._title.setText(fitted[0] if offer.memory else fitted[1])
+        says = [tr("{target} writes, {draft} drafts.", target=offer.target, draft=offer.draft)]
+        says.append(tr("Together {size} to download.", size=gigabytes(offer.size)))
+        if offer.memory:
+            says.append(_takes(offer))
+        if offer.licence:
+            says.append(tr("Licence: {licence}.", licence=offer.licence))
+        says.append(tr("They run on this machine only."))
+        self._line.setText(" ".join(says))
+        if offer.fetched:
+            left = gigabytes(max(0, offer.size - offer.fetched))
             self.start.setText(tr("Go on with the download ({size} left)", size=left))
         else:
-            self.start.setText(tr("Download the pair ({size})", size=gigabytes(size)))
+            self.start.setText(tr("Download the pair ({size})", size=gigabytes(offer.size)))
+        if small is not None:
+            self.small.setText(tr("Or begin small ({size})", size=gigabytes(small.size)))
+            smaller = tr("Smaller, and sooner here: {target} with {draft}.", target=small.target, draft=small.draft)
+            self._small_line.setText(f"{smaller} {_takes(small)}" if small.memory else smaller)
+        self._show(downloading=False, offer=True, small=small is not None)
+
+    def say_too_large(self, least: Offer, free: int) -> None:
+        """There is none, and no pair fits: ``least`` is the one that would take least, ``free`` the bytes there are."""
+        self._title.setText(tr("Too little memory is free for a pair of models"))
+        self._line.setText(
+            tr(
+                "The smallest in the catalogue, {target} with {draft}, takes about {memory}, and {free} are free. "
+                "Close other programs and start Tandem again, or look for a smaller model.",
+                target=least.target,
+                draft=least.draft,
+                memory=gigabytes(least.memory),
+                free=gigabytes(free),
+            )
+        )
         self._show(downloading=False, offer=True)
+        self.start.hide()
 
     def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
         """A download runs."""
@@ -157,6 +187,12 @@ class Welcome(QWidget):
         self._progress = QLabel()
         self._progress.setObjectName("subtle")
         self._progress.setTextFormat(Qt.TextFormat.PlainText)
+        self.small = QPushButton(tr("Or begin small"))
+        self.small.clicked.connect(self.download_small)
+        self._small_line = QLabel()
+        self._small_line.setObjectName("subtle")
+        self._small_line.setTextFormat(Qt.TextFormat.PlainText)
+        self._small_line.setWordWrap(True)
         self.others = QPushButton(tr("Other models…"))
         self.others.clicked.connect(self.more)
         self._hold = QPushButton(tr("Pause"))
@@ -171,6 +207,8 @@ class Welcome(QWidget):
             row.addWidget(button)
         row.addStretch(1)
         self._column.addLayout(row)
+        self._column.addWidget(self._small_line)
+        self._column.addWidget(self.small, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _card(self, example: Example) -> QPushButton:
         card = QPushButton()
@@ -192,10 +230,18 @@ class Welcome(QWidget):
         self._column.addWidget(card)
         return card
 
-    def _show(self, *, downloading: bool, offer: bool) -> None:
+    def _show(self, *, downloading: bool, offer: bool, small: bool = False) -> None:
         for card in self.examples:
             card.setVisible(not downloading and not offer)
         for button in (self.start, self.others):
             button.setVisible(offer)
+        self._small_line.setVisible(small)
+        self.small.setVisible(small)
         for widget in (self._bar, self._progress, self._hold, self._stop):
             widget.setVisible(downloading)
+
+
+def _takes(offer: Offer) -> str:
+    """What a pair would take and give here."""
+    memory = gigabytes(offer.memory)
+    return tr("They take about {memory} of memory and write {speed} here, estimated.", memory=memory, speed=offer.speed)

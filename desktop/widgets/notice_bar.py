@@ -12,7 +12,7 @@ from desktop.language import tr
 from desktop.theme.icons import IconButton
 from desktop.words import LABELS, Action, Notice
 
-_OWN = ("retry", "anyway", "attach", "paste", "first_part", "cancel")
+_OWN = ("retry", "anyway", "less_context", "without_draft", "attach", "paste", "first_part", "cancel")
 
 
 class NoticeBar(QFrame):

@@ -93,21 +93,22 @@ def test_what_fits_is_not_refused(target: GgufFacts, draft: GgufFacts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "n_ctx", "hint"),
+    ("memory", "n_ctx", "hint", "nearest"),
     [
-        (2.0, None, "It fits without a draft model."),
-        (4.0, 1_000_000, "It fits with a context of 32,768 tokens."),
-        (0.9, None, "Choose a smaller model."),
+        (2.0, None, "It fits without a draft model.", {"draft": None}),
+        (4.0, 1_000_000, "It fits with a context of 32,768 tokens.", {"n_ctx": 32_768}),
+        (0.9, None, "Choose a smaller model.", {}),
     ],
 )
 def test_what_would_not_fit_is_refused_with_the_nearest_that_does(
-    target: GgufFacts, draft: GgufFacts, memory: float, n_ctx: int | None, hint: str
+    target: GgufFacts, draft: GgufFacts, memory: float, n_ctx: int | None, hint: str, nearest: dict[str, int | None]
 ) -> None:
     with pytest.raises(EngineError, match=hint) as caught:
         check_memory(LoadOptions(n_ctx=n_ctx), target, draft, [CPU], round(memory * GB))
     assert caught.value.code is ErrorCode.TOO_LARGE
     assert f"and {shown_size(round(memory * GB))} are free" in caught.value.message
     assert caught.value.details["needed"] > caught.value.details["free"]
+    assert caught.value.details["nearest"] == nearest
 
 
 def test_no_context_is_offered_that_the_model_was_not_trained_on(target: GgufFacts) -> None:

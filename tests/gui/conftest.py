@@ -108,6 +108,7 @@ def real(qtbot: QtBot, tandem_home: Path, tiny_models: Path) -> Iterator[Callabl
 
 
 OWN = """
+starter: {target: one, draft: two}
 models:
 - {id: one, name: Model One, family: own, repo: org/one, drafts: [two],
    licence: {name: MIT, link: "https://example.org/licence"},

@@ -18,6 +18,7 @@ from desktop.start import Desktop
 from desktop.views.refusal import Refusal
 from desktop.views.token_dialog import TOKENS, TokenDialog
 from desktop.views.trial import TrialDialog
+from desktop.views.welcome import Offer
 from desktop.widgets.elided import Elided
 from tests.gui.models import opened, started
 from tests.gui.person import MakeDesktop
@@ -109,7 +110,11 @@ def test_the_models(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> None:
 def test_the_first_start(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> None:
     desktop = started(make_desktop, qtbot)
     welcome = desktop.window.page.welcome
-    welcome.offer_starter("Model One", "Model Two", 1_600_000_000, "MIT", fetched=5_000_000)
+    pair = Offer("Model One", "Model Two", 1_600_000_000, 5_000_000, memory=2_600_000_000, licence="MIT")
+    welcome.offer_pair(pair, pair)
+    assert english(desktop.window, *published(desktop)) == []
+    assert cut(desktop.window) == []
+    welcome.say_too_large(pair, 1_000_000_000)
     assert english(desktop.window, *published(desktop)) == []
     assert cut(desktop.window) == []
     welcome.show_progress("Model One", 1, 2, 3.0)

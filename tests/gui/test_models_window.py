@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from backend.library.elsewhere import OFF_VARIABLE
+from desktop.models import forecast
 from desktop.models.model_rows import FOLDER, SEARCH
 from desktop.start import Desktop
 from desktop.views.models_window import ModelsWindow
@@ -95,10 +97,28 @@ def test_drafts_of_a_target_say_what_they_come_to(desktop: Desktop, models: Mode
     drafts = models.detail.drafts
     qtbot.waitUntil(lambda: "two" in [r.value for r in drafts.rows], timeout=20_000)
     two = lambda: next(r.detail for r in drafts.rows if r.value == "two")  # noqa: E731
-    assert two().startswith("Fits, to download")
+    assert two().startswith("Recommended · Fits, to download")
     qtbot.waitUntil(lambda: "1.84× measured here" in two())
     drafts.activated_value.emit("two")
     assert models.value == "two"
+
+
+def test_the_memory_of_a_model_and_of_its_pairs_is_told_in_parts(
+    desktop: Desktop, models: ModelsWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast, "free_main_memory", lambda: 16 * 10**9)
+    desktop.shelf.refresh()
+    models.select("qwen3-14b")
+    memory = models.detail._values["Memory"]
+    qtbot.waitUntil(lambda: "weights" in memory.text(), timeout=20_000)
+    assert re.fullmatch(r"[\d.]+ GB, estimated: [\d.]+ GB weights, 1.3 GB caches, [\d.]+ GB buffers", memory.text())
+    whole, weights, caches, buffers = (float(size) for size in re.findall(r"([\d.]+) GB", memory.text()))
+    assert whole == pytest.approx(weights + caches + buffers, abs=0.2)
+    drafts = models.detail.drafts
+    qtbot.waitUntil(lambda: len(drafts.rows) == 2, timeout=20_000)
+    details = {row.value: row.detail for row in drafts.rows}
+    assert details["qwen3-0.6b"] == "Recommended · Fits, to download · ≈ 12.2 GB in memory with the target"
+    assert details["qwen3-1.7b"].startswith("Fits, to download · ≈ 13.")
 
 
 # -- downloads --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from desktop.models.chats import ChatList
 from desktop.store import Chat, Message
 from desktop.views.refusal import Refusal
-from desktop.views.welcome import Welcome
+from desktop.views.welcome import Offer, Welcome
 from desktop.widgets.elided import Elided
 from desktop.widgets.form import quiet
 from desktop.widgets.message import MessageWidget
@@ -84,9 +84,10 @@ def test_names_and_paths_in_labels_are_plain(qtbot: QtBot) -> None:
     refusal, welcome, words = Refusal(TAGGED), Welcome(), quiet(TAGGED)
     for widget in (refusal, welcome, words):
         qtbot.addWidget(widget)
-    welcome.offer_starter(TAGGED, TAGGED, 1, TAGGED)
+    pair = Offer(TAGGED, TAGGED, 1, memory=1, speed=TAGGED, licence=TAGGED)
+    welcome.offer_pair(pair, pair)
     welcome.show_progress(TAGGED, 1, 2, 3.0)
     labels = [words, *refusal.findChildren(QLabel), *welcome.findChildren(QLabel)]
     tagged = [label for label in labels if "<b>" in label.text()]
-    assert len(tagged) == 4
+    assert len(tagged) == 5
     assert {label.textFormat() for label in tagged} == {Qt.TextFormat.PlainText}

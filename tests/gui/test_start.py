@@ -18,6 +18,7 @@ from desktop.single import SingleInstance
 from desktop.start import Desktop
 from tests.gui.scripted import ScriptedEngine
 
+GB = 10**9
 ROOT = Path(__file__).resolve().parents[2]
 CLOSE_SOON = """
 import sys
@@ -169,23 +170,47 @@ def test_the_worker_argument_never_imports_qt(tandem_home: Path) -> None:
     assert "not by hand" in done.stderr
 
 
-def test_without_models_the_starter_pair_is_offered(
+def test_without_models_a_pair_for_this_machine_and_the_starter_are_offered(
     qtbot: QtBot, tandem_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from huggingface_hub import constants
+
+    from desktop.models import forecast, outlooks
+
+    free = [16 * GB]
+    monkeypatch.setattr(forecast, "free_main_memory", lambda: free[0])
+    monkeypatch.setattr(outlooks, "measured_memory_rate", lambda *_: 40e6)
+    monkeypatch.setattr(outlooks, "free_space", lambda _: 100 * GB)
 
     monkeypatch.setenv("TANDEM_MODELS_DIR", str(tmp_path / "none"))
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "empty"))
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    desktop = Desktop(app, tandem_home / "logs", make_client=ScriptedEngine)
+    engine = ScriptedEngine()
+    engine.now = engine.now.model_copy(update={"memory": 0})
+    desktop = Desktop(app, tandem_home / "logs", make_client=lambda: engine)
     qtbot.addWidget(desktop.window)
     desktop.window.show()
     desktop.begin()
     welcome = desktop.window.page.welcome
     try:
         qtbot.waitUntil(lambda: welcome.start.isVisible(), timeout=20_000)
+        assert "9.6 GB" in welcome.start.text()
+        assert "They take about 12.2 GB of memory and write ≈ 8 tok/s here, estimated." in welcome._line.text()
+        assert "1.6 GB" in welcome.small.text()
+        assert "They take about 2.6 GB of memory" in welcome._small_line.text()
+        row = next(r.detail for r in desktop.window.top.target.rows if r.value.endswith("qwen3-14b"))
+        assert "8 tok/s with its draft" in row, "by the same speed of memory"
+        free[0] = GB
+        desktop.shelf.refresh()
+        qtbot.waitUntil(lambda: not welcome.start.isVisible(), timeout=20_000)
+        assert "takes about 1.1 GB, and 1.0 GB are free" in welcome._line.text()
+        assert welcome.others.isVisible()
+        free[0] = 4 * GB
+        desktop.shelf.refresh()
+        qtbot.waitUntil(lambda: welcome.start.isVisible(), timeout=20_000)
         assert "1.6 GB" in welcome.start.text()
+        assert not welcome.small.isVisible()
         fetching = desktop.shelf.fetching
         monkeypatch.setattr(fetching._pool, "submit", lambda *_: None)  # nothing is fetched
         welcome.start.click()

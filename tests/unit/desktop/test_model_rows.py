@@ -35,6 +35,11 @@ def test_a_pair_is_planned_with_its_memory() -> None:
     assert alone.fits
     assert pair.fits
     assert 9 * GB < alone.memory < pair.memory < 16 * GB
+    assert (alone.gain, 1 < pair.gain < 3) == (1.0, True)
+    for each in (alone, pair):
+        assert each.weights + each.caches < each.memory
+    assert alone.caches == 8192 * 40 * 8 * 128 * 2 * 2
+    assert pair.caches == alone.caches + 8192 * 28 * 8 * 128 * 2 * 2
     assert alone.words == "≈ 5 tok/s here"
     small = outlook(target, draft, machine(8 * GB))
     assert small.fits is False
@@ -49,14 +54,14 @@ def test_where_only_the_size_is_known_it_decides() -> None:
 
 
 def test_what_fits_is_what_the_filter_leaves() -> None:
-    models = [published("qwen3-14b"), published("qwen3-32b"), published("mistral-small-draft-0.5b")]
+    models = [published("qwen3-14b"), published("qwen3-32b"), published("qwen3-0.6b", size=None)]
     seen = {"qwen3-14b": Outlook(True, "", "≈ 5 tok/s"), "qwen3-32b": Outlook(False, "larger than the free memory")}
     rows = {row.value: row.detail for row in model_rows(models, seen, {}) if row.value}
     assert rows["qwen3-14b"] == "9.0 GB · Apache-2.0 · ≈ 5 tok/s here"
     assert rows["qwen3-32b"] == "19.8 GB · Apache-2.0 · does not fit: larger than the free memory"
-    assert rows["mistral-small-draft-0.5b"] == "size not known · draft · see its page"
+    assert rows["qwen3-0.6b"] == "size not known · draft · Apache-2.0"
     left = [row.value for row in model_rows(models, seen, {}, fitting=True) if row.value]
-    assert left == ["qwen3-14b", "mistral-small-draft-0.5b"]  # what is not known is not left out
+    assert left == ["qwen3-14b", "qwen3-0.6b"]  # what is not known is not left out
 
 
 def test_how_a_download_stands() -> None:

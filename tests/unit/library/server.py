@@ -21,6 +21,8 @@ class Hub:
     """What the server shall do, and what it was asked."""
 
     content: bytes = CONTENT
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Other contents, by the file's name."""
     mark: str = '"one"'
     """The ETag of its answers to GET; to HEAD it says the content's hash, as the real one does."""
     hashed: bool = True
@@ -58,10 +60,14 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(ConnectionError):  # a client that was killed says nothing
             super().handle()
 
+    @property
+    def _content(self) -> bytes:
+        return self.hub.files.get(self.path.partition("?")[0].rpartition("/")[2], self.hub.content)
+
     def do_HEAD(self) -> None:
         self._note()
         if not self._refused():
-            length = len(self.hub.content)
+            length = len(self._content)
             if self.hub.redirect:
                 self._answer(302, {"Location": self.hub.redirect, "X-Linked-Size": str(length)})
             else:
@@ -82,22 +88,22 @@ class _Handler(BaseHTTPRequestHandler):
                 self._bytes()
 
     def _bytes(self) -> None:
-        hub = self.hub
+        hub, content = self.hub, self._content
         if hub.statuses and (status := hub.statuses.pop(0)) != 200:
-            self._answer(status, {"Content-Range": f"bytes */{len(hub.content)}"} if status == 416 else {})
+            self._answer(status, {"Content-Range": f"bytes */{len(content)}"} if status == 416 else {})
             return
         if hub.page is not None:
             self._send(hub.page, 200, {})
             return
         start = self._start()
-        if start is not None and start >= len(hub.content):
-            self._answer(416, {"Content-Range": f"bytes */{len(hub.content)}"})
+        if start is not None and start >= len(content):
+            self._answer(416, {"Content-Range": f"bytes */{len(content)}"})
         elif start is None:
-            self._send(hub.content, 200, {"ETag": hub.mark})
+            self._send(content, 200, {"ETag": hub.mark})
         else:
-            last = len(hub.content) - 1
-            part = {"ETag": hub.mark, "Content-Range": f"bytes {start}-{last}/{len(hub.content)}"}
-            self._send(hub.content[start:], 206, part)
+            last = len(content) - 1
+            part = {"ETag": hub.mark, "Content-Range": f"bytes {start}-{last}/{len(content)}"}
+            self._send(content[start:], 206, part)
 
     def _start(self) -> int | None:
         asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
@@ -135,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, status: int, headers: dict[str, str], length: int = 0) -> None:
         hub, told = self.hub, {"X-Repo-Commit": "c" * 40} | headers
         if self.command == "HEAD" and hub.hashed:
-            told["X-Linked-Etag"] = f'"{hashlib.sha256(hub.content).hexdigest()}"'
+            told["X-Linked-Etag"] = f'"{hashlib.sha256(self._content).hexdigest()}"'
         self.send_response(status)
         for key, value in ({"ETag": hub.mark} | told).items():
             self.send_header(key, value)

@@ -28,6 +28,8 @@ class HubSearch(QObject):
     """CatalogueModel: its download can begin"""
     token_known = Signal(str)
     """Where the token comes from: keyring, surroundings, run; empty = there is none."""
+    token_tried = Signal(str)
+    """What the hub says of it, in words."""
     _answered = Signal(int, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -92,6 +94,23 @@ class HubSearch(QObject):
             return self._token_place()
 
         self._beside("", keep, self.token_known.emit)
+
+    def try_token(self, token: str) -> None:
+        """Ask the hub whose a token is; empty = of the one that is kept."""
+        run = self.token
+
+        def asked() -> str:
+            from backend.library.token import find_token
+            from backend.library.whose import owner
+
+            if not (tried := token or run or find_token()[0]):
+                return tr("There is no token to test.")
+            try:
+                return tr("The token works: it is of the account {account}.", account=owner(tried))
+            except EngineError as error:
+                return error.message
+
+        self._beside("", asked, self.token_tried.emit)
 
     def _token_place(self) -> str:
         from backend.library.token import find_token

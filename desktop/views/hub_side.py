@@ -12,7 +12,7 @@ from backend.protocol import State
 from desktop.language import tr
 from desktop.models.hub import HubSearch
 from desktop.models.model_rows import HUB, SEARCH, hub_rows
-from desktop.models.outlook import Outlooks
+from desktop.models.outlooks import Outlooks
 from desktop.models.shelf import Shelf
 from desktop.views.models_window import ModelsWindow
 from desktop.widgets.picker import Row
@@ -96,7 +96,9 @@ class HubSide(QObject):
 
         dialog = TokenDialog(self._window)
         dialog.kept.connect(self._set_token)
+        dialog.tried.connect(self.search.try_token)
         self.search.token_known.connect(dialog.show_place)
+        self.search.token_tried.connect(dialog.show_answer)
         dialog.finished.connect(dialog.deleteLater)
         self.search.ask_token()
         dialog.open()

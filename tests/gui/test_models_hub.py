@@ -64,6 +64,27 @@ def test_a_token_that_was_entered_meanwhile_is_used_when_it_is_tried_again(
     qtbot.waitUntil(lambda: not fetching.items, timeout=20_000)
 
 
+def test_a_token_is_tested(hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
+    hub.token = "hf_right"
+    pressable(models, "Token").click()
+    (dialog,) = models.findChildren(TokenDialog)
+    qtbot.waitUntil(lambda: "There is none" in dialog.place.text(), timeout=20_000)
+    assert not dialog.test.isEnabled()
+    qtbot.keyClicks(dialog.field, "hf_wrong")
+    dialog.test.click()
+    assert not dialog.test.isEnabled(), "one question at a time"
+    qtbot.waitUntil(lambda: "the hub does not know it" in dialog.answer.text(), timeout=20_000)
+    assert dialog.test.isEnabled()
+    hub.json["/api/whoami-v2"] = {"name": "ada"}
+    dialog.kept.emit("hf_right")
+    dialog.field.clear()
+    qtbot.waitUntil(lambda: "as long as Tandem runs" in dialog.place.text(), timeout=20_000)
+    dialog.test.click()
+    qtbot.waitUntil(lambda: "of the account ada" in dialog.answer.text(), timeout=20_000)
+    sent = [headers["authorization"] for _, path, headers in hub.requests if path == "/api/whoami-v2"]
+    assert sent == ["Bearer hf_wrong", "Bearer hf_right"]
+
+
 def test_who_looks_around_is_not_told(hub: Hub, desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
     hub.json["/api/models"] = []
     side = desktop.window.models.managing.hub

@@ -149,7 +149,7 @@ def build_wheel(environment: Environment, choice: Choice, kept: Path) -> Path:
         SetupError: the compiler failed; the log has its output.
     """
     archive = source_archive(environment)
-    say(f"Compiling llama.cpp for {choice.backend}: about 4 minutes on 2 cores, once for this machine.")
+    say(f"Compiling llama.cpp for {choice.backend}: about 4 minutes on 2 free cores, once for this machine.")
     with tempfile.TemporaryDirectory(prefix="tandem-build-") as temporary:
         source = kernels.unpack(archive, Path(temporary))
         arguments = ["wheel", "--verbose", "--no-deps", "--no-cache-dir", "--wheel-dir", temporary, str(source)]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.bench.report import ALL, baseline, compare
+from backend.bench.report import baseline, compare
 from backend.bench.runner import Run, new_job
+from backend.bench.workloads import ALL
 from backend.client import EngineClient
 from backend.equations import LONGEST
 from backend.protocol import CostTable, Judged, Message

@@ -17,8 +17,9 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from backend.bench.report import ALL, Row
+from backend.bench.report import Row
 from backend.bench.runner import Run
+from backend.bench.workloads import ALL
 from backend.equations import expected_tokens
 
 _STYLE: Any = {

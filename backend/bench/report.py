@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.bench.runner import Run
+from backend.bench.workloads import ALL
 
 Figures = NDArray[np.float64]
 """Columns: plain ms, plain tokens, other ms, other tokens; a row for each prompt."""
-ALL = "all"
 _SAMPLES = 2000
 _INTERVAL = (2.5, 97.5)
 _HEAD = [

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.bench.modes import Mode
-from backend.bench.report import ALL, Ratio, baseline, compare
+from backend.bench.report import Ratio, baseline, compare
+from backend.bench.workloads import ALL
 from backend.bench.runner import Run
 from backend.protocol import Speculation
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from backend.errors import EngineError, ErrorCode
 
+ALL = "all"
+"""What the rows over all categories are called."""
 _MOST_BYTES = 100_000_000
 """Of a prompt file; a larger one is something else, perhaps a model."""
 
@@ -61,7 +63,10 @@ def _lines(path: Path, raw: bytes) -> Iterator[Prompt]:
             raise _bad(path, number, f"it is not a JSON object in UTF-8: {error}") from None
         if not isinstance(entry, dict):
             raise _bad(path, number, "it is not a JSON object")
-        prompt = Prompt(str(entry.get("id", number)), str(entry.get("category") or "all"), _text(path, number, entry))
+        category = str(entry.get("category") or "other")
+        if category == ALL:
+            raise _bad(path, number, f"the category {ALL!r} is the name of the rows over all categories; use another")
+        prompt = Prompt(str(entry.get("id", number)), category, _text(path, number, entry))
         if prompt.id in seen:
             raise _bad(path, number, f"the id {prompt.id!r} stands twice")
         seen.add(prompt.id)

@@ -1,8 +1,9 @@
 """Why two texts that should be equal differ: what plain decoding's scores say of both tokens at the first difference.
 
-Passes of one token and of several round differently. That decides between two tokens where their scores are all but
-equal (a near-tie), or where one lies on the edge of what top-k, top-p or min-p lets through: then it may win in one
-pass and not be there in the other, however far the winner leads. Anything else would be a fault, and is said to be one.
+Passes of one token and of several round differently, and so do equal passes over memories that lie otherwise (two
+replies made in turn share one). That decides between two tokens where their scores are all but equal (a near-tie), or where one
+lies on the edge of what top-k, top-p or min-p lets through: then it may win in one pass and not be there in the other,
+however far the winner leads. Anything else would be a fault, and is said to be one.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ def explanation(
     heat = sampling.temperature or 1.0
     if min(margins) * heat <= ROUNDING:
         return (
-            f"A near-tie: the first choice led by {margins[0]:.3g} in the single-token pass and by {margins[1]:.3g} in "
-            "the batched one, which round differently."
+            f"A near-tie: the first choice led by {margins[0]:.3g} in plain decoding's pass and by {margins[1]:.3g} in "
+            "the other's, which round differently."
         )
     if sampling.temperature > 0:
         edges = {token: beyond_the_edge(scores, sampling, token) for token in (plain, other)}
@@ -55,7 +56,7 @@ def explanation(
             which = "plain decoding's token" if token == plain else "speculation's token"
             return (
                 f"On the edge of what top-k, top-p or min-p lets through: {which} lay {abs(distance):.2g} {side} it in "
-                "the single-token pass, and the batched one, which rounds differently, has it on the other side."
+                "plain decoding's pass, and the other's, which rounds differently, has it on the other side."
             )
     lead = _standing(scores, sampling, seed, len(history), plain) - _standing(
         scores, sampling, seed, len(history), other

@@ -266,10 +266,11 @@ class Policy:
         if source.name == "draft":
             return (
                 f"{_PAUSED} (a draft step costs {share:.2f} of a pass, checking one token {dear:.2f}, and "
-                f"{expected[0]:.0%} hold)"
+                f"{expected[0]:.0%} are expected to hold)"
             )
         guess = "match" if source.name == "lookup" else "guess"
-        return f"{_PAUSED} (a {guess} holds in {expected[0]:.0%}, and checking one token costs {dear:.2f} of a pass)"
+        hold = f"a {guess} is expected to hold in {expected[0]:.0%}"
+        return f"{_PAUSED} ({hold}, and checking one token costs {dear:.2f} of a pass)"
 
 
 def _tokens(expected: Sequence[float]) -> list[float]:

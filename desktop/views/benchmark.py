@@ -8,8 +8,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QCloseEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from backend.bench.report import ALL, Row
+from backend.bench.report import Row
 from backend.bench.series import Series, Turn
+from backend.bench.workloads import ALL
 from backend.errors import EngineError
 from desktop.language import tr
 from desktop.models.report import Report

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.bench.report import ALL, Divergence, Ratio, Row
+from backend.bench.report import Divergence, Ratio, Row
 from backend.bench.series import Series, Turn
 from backend.bench.words import margins
+from backend.bench.workloads import ALL
 from backend.errors import EngineError, ErrorCode
 from desktop.figures import MISSING, forecast_time
 from desktop.language import counted, marked, tr

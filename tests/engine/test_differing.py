@@ -42,10 +42,10 @@ def test_a_token_on_the_edge_explains_any_lead(sampling: Sampling) -> None:
     why = explanation(one, HISTORY, sampling, seed, first, second, (lead or 0, other_lead or 0))
     assert why.startswith("On the edge")
     assert "plain decoding's token" in why
-    assert "inside it in the single-token pass" in why
+    assert "inside it in plain decoding's pass" in why
     swapped = explanation(several, HISTORY, sampling, seed, second, first, (other_lead or 0, lead or 0))
     assert "speculation's token" in swapped
-    assert "outside it in the single-token pass" in swapped
+    assert "outside it in plain decoding's pass" in swapped
 
 
 def test_the_edge_of_top_k_is_the_next_score() -> None:

@@ -15,7 +15,7 @@ def test_both_forms_of_a_line(tmp_path: Path) -> None:
     file.write_text(
         '{"id": "a", "category": "x", "turns": ["first", "second"]}\n\n{"id": 7, "prompt": "Grüße\\u2028"}\n', "utf-8"
     )
-    assert load_prompts(file) == [Prompt("a", "x", "first"), Prompt("7", "all", "Grüße\u2028")]
+    assert load_prompts(file) == [Prompt("a", "x", "first"), Prompt("7", "other", "Grüße\u2028")]
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ def test_both_forms_of_a_line(tmp_path: Path) -> None:
         (b'{"id": "a", "prompt": "x"}\n["x"]', "not a JSON object"),
         (b'{"id": "a", "prompt": "\xff"}', "UTF-8"),
         (b'{"id": "a", "turns": []}', "neither"),
+        (b'{"id": "a", "category": "all", "prompt": "x"}', "over all categories"),
         (b"[" * 100_000, "Line 1"),
         (b'{"id": "a", "prompt": "x"}\n{"id": "a", "prompt": "y"}', "twice"),
     ],

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from backend.bench.modes import Mode
 from backend.bench.report import Ratio, baseline, compare
-from backend.bench.workloads import ALL
 from backend.bench.runner import Run
+from backend.bench.workloads import ALL
 from backend.protocol import Speculation
 
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16)

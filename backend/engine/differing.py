@@ -1,9 +1,9 @@
 """Why two texts that should be equal differ: what plain decoding's scores say of both tokens at the first difference.
 
 Passes of one token and of several round differently, and so do equal passes over memories that lie otherwise (two
-replies made in turn share one). That decides between two tokens where their scores are all but equal (a near-tie), or where one
-lies on the edge of what top-k, top-p or min-p lets through: then it may win in one pass and not be there in the other,
-however far the winner leads. Anything else would be a fault, and is said to be one.
+replies made in turn share one). That decides between two tokens where their scores are all but equal (a near-tie), or
+where one lies on the edge of what top-k, top-p or min-p lets through: then it may win in one pass and not be there in
+the other, however far the winner leads. Anything else would be a fault, and is said to be one.
 """
 
 from __future__ import annotations

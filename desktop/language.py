@@ -14,17 +14,23 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 CONTEXT = "Tandem"
 """The one context of all texts in the translations' files."""
+_MOST = 2**31 - 1
+"""That Qt takes as a number by which a form is chosen."""
 
 
 def tr(text: str, /, *, note: str = "", **values: object) -> str:
     """``text`` in the reader's language, its ``{names}`` filled with ``values``.
 
     Args:
-        text: the English source; a literal, or what was `marked`.
+        text: the English source; a literal, or what was `marked`. Any other text stays as it is.
         note: tells translators apart what reads the same in English.
         values: what `str.format` puts in.
     """
-    return _filled(QCoreApplication.translate(CONTEXT, text, note or None), text, values)
+    try:
+        said = QCoreApplication.translate(CONTEXT, text, note or None)
+    except UnicodeEncodeError:  # no translator's: the name of a file that is not UTF-8 stands in it
+        said = text
+    return _filled(said, text, values)
 
 
 def marked(text: str, /, *, note: str = "") -> str:
@@ -45,7 +51,7 @@ def counted(one: str, many: str, n: int, /, *, note: str = "", **values: object)
         note: as for `tr`.
         values: as for `tr`.
     """
-    said = QCoreApplication.translate(CONTEXT, many, note or None, n)
+    said = QCoreApplication.translate(CONTEXT, many, note or None, min(n, _MOST))
     source = (one if n == 1 else many).replace("%n", str(n))
     if said == many.replace("%n", str(n)):
         said = source
@@ -53,7 +59,10 @@ def counted(one: str, many: str, n: int, /, *, note: str = "", **values: object)
 
 
 def locale() -> QLocale:
-    """Of the reader's language, for the names of days and months; numbers and what is typed are the system's affair."""
+    """Of the reader's language, for the names of days and months.
+
+    Numbers that are typed are the system's affair; those in texts are written as in English.
+    """
     return QLocale(tr("en", note="this language's own code, as in the name of its file"))
 
 
@@ -62,5 +71,10 @@ def _filled(said: str, source: str, values: Mapping[str, object]) -> str:
         return said
     try:
         return said.format(**values)
-    except (LookupError, ValueError, AttributeError):  # a translator's slip costs this sentence its translation
+    except (
+        LookupError,
+        ValueError,
+        AttributeError,
+        TypeError,
+    ):  # a translator's slip costs this sentence its translation
         return source.format(**values)

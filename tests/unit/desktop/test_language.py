@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QApplication
 
 from desktop.language import counted, locale, tr
 from desktop.languages import speak, wanted_of
+from desktop.words import Notice
 from installers.translations import release
 from tests.gui.pseudo import silence
 
 GERMAN = {
     "Stay {name}": ["Bleib {name}"],
     "Lost {name}": ["Verloren {nmae}"],
+    "In {folder}": ["In {folder:>20}"],
     "en": ["de"],
     "%n files": ["%n Datei", "%n Dateien"],
 }
@@ -62,6 +64,7 @@ def test_english_is_spoken_where_nothing_else_is_there(app: QApplication, tmp_pa
     assert speak(app, "en-GB", tmp_path) == ""
     assert counted("%n file", "%n files", 1) == "1 file"
     assert counted("{n:,} file", "{n:,} files", 2000, n=2000) == "2,000 files"
+    assert counted("{n:,} file", "{n:,} files", 2**40, n=2**40) == "1,099,511,627,776 files"
     assert locale().language() == QLocale.Language.English
 
 
@@ -77,6 +80,14 @@ def test_a_translation_speaks(app: QApplication, folder: Path) -> None:
 def test_a_slip_in_a_translation_costs_its_sentence_only(app: QApplication, folder: Path) -> None:
     speak(app, "de", folder)
     assert tr("Lost {name}", name="Ada") == "Lost Ada"
+    assert tr("In {folder}", folder=Path("/x")) == "In /x"
+
+
+def test_a_name_that_is_not_utf_8_stays_in_its_text(app: QApplication, folder: Path) -> None:
+    """Linux allows any bytes, which Python holds as halves of characters."""
+    speak(app, "de", folder)
+    said = Notice("Not read", "In caf\udce9 is nothing")
+    assert (said.title, said.detail) == ("Not read", "In caf\udce9 is nothing")
 
 
 def test_a_file_of_a_translator_is_spoken_in_its_direction(app: QApplication, folder: Path) -> None:

@@ -127,6 +127,8 @@ class CompareView(QWidget):
 class Pane(QFrame):
     """One side."""
 
+    difference: Excerpt | None = None
+
     def __init__(self, title: str, maths: Typesetter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("pane")
@@ -147,7 +149,6 @@ class Pane(QFrame):
         self._difference.setWordWrap(True)
         self._difference.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._difference.hide()
-        self.difference: Excerpt | None = None
         self._blocks = BlockView(maths=maths)
         self._expected: int | None = None
         self._text = ""
@@ -216,7 +217,7 @@ class Pane(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "difference") and self.difference is not None:
+        if event.type() == QEvent.Type.PaletteChange and self.difference is not None:
             self._difference.setText(self.difference.html())
 
     def end(self, state: str) -> None:

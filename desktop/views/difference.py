@@ -22,13 +22,14 @@ class Excerpt(NamedTuple):
     after: str
 
     def html(self) -> str:
-        """The token with a tint behind it and a line below, so that colour is not all that tells."""
+        """The token with a tint behind it and a line below, so that colour is not all that tells. Spaces are kept."""
         tokens = tokens_now()
         tint = mix(tokens.accent, tokens.page, 0.3).name()
         token = escape(self.token) if self.token else escape(tr("(the text ends)"))
+        look = f"background-color: {tint}; text-decoration: underline"
         return (
-            f"{escape(self.before)}<span style='background-color: {tint}; text-decoration: underline'>{token}</span>"
-            f"{escape(self.after)}"
+            f"<div style='white-space: pre-wrap'>{escape(self.before)}<span style='{look}'>{token}</span>"
+            f"{escape(self.after)}</div>"
         )
 
 
@@ -63,4 +64,4 @@ def _excerpt(text: str, at: int, token: str) -> Excerpt:
 
 
 def _on_one_line(text: str) -> str:
-    return text.replace("\n", "⏎")
+    return text.replace("\n", "⏎").replace("\t", "⇥")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QApplication
 
 from backend.protocol import Comparison, Difference, Timings
 from desktop.views.difference import excerpts
@@ -52,3 +54,15 @@ def test_long_texts_are_cut_around_it_and_markup_stays_text() -> None:
     assert found[0].before == "…" + "x" * 45 + "<b>"
     assert found[0].after == "y" * 48 + "…"
     assert "&lt;b&gt;<span" in found[0].html()
+
+
+def test_spaces_that_differ_are_seen(qapp: QApplication) -> None:
+    """In code that may be all."""
+    found = excerpts(differing("x:\n    y", "x:\n\t  y", "    ", "\t  "))
+    assert found is not None
+    shown = []
+    for excerpt in found:
+        document = QTextDocument()
+        document.setHtml(excerpt.html())
+        shown.append(document.toPlainText())
+    assert shown == ["x:⏎    y", "x:⏎⇥  y"]

@@ -35,9 +35,9 @@ _DIFFERENCES = 5
 """That are listed; the saved report has all."""
 
 
-def headings() -> dict[str, str]:
+def headings() -> list[tuple[str, str]]:
     """Of the report's columns, each with its definition."""
-    return {tr(heading): tr(definition) for heading, definition in _HEADINGS.items()}
+    return [(tr(heading), tr(definition)) for heading, definition in _HEADINGS.items()]
 
 
 def way(mode: str, *, within: bool = False) -> str:

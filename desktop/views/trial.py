@@ -52,7 +52,7 @@ class TrialDialog(QDialog):
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(tr("Progress"))
-        headings = {tr(heading): tr(says) if says else "" for heading, says in _HEADINGS.items()}
+        headings = [(tr(heading), tr(says)) for heading, says in _HEADINGS.items()]
         self.table = FigureTable(tr("Drafts"), headings)
         self.table.itemSelectionChanged.connect(self._show_button)
         self.buttons = QDialogButtonBox()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
@@ -16,7 +16,7 @@ class FigureTable(QTableWidget):
 
     Args:
         name: for assistive technology.
-        headings: heading -> its definition.
+        headings: each with its definition.
         names: so many columns hold names, the others numbers.
         whole: names are never shortened: where there is no room for all columns, they are scrolled.
     """
@@ -24,7 +24,7 @@ class FigureTable(QTableWidget):
     def __init__(
         self,
         name: str,
-        headings: Mapping[str, str],
+        headings: Sequence[tuple[str, str]],
         *,
         names: int = 1,
         whole: bool = False,
@@ -33,8 +33,8 @@ class FigureTable(QTableWidget):
         super().__init__(0, len(headings), parent)
         self._names = names
         self.setAccessibleName(name)
-        self.setHorizontalHeaderLabels(list(headings))
-        for column, tip in enumerate(headings.values()):
+        self.setHorizontalHeaderLabels([heading for heading, _ in headings])
+        for column, (_, tip) in enumerate(headings):
             item = self.horizontalHeaderItem(column)
             assert item is not None
             item.setToolTip(tip)

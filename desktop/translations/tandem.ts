@@ -681,7 +681,7 @@
     </message>
     <message>
         <source>Downloading {percent:.0f} %</source>
-        <extracomment>desktop/models/model_rows.py</extracomment>
+        <extracomment>desktop/models/model_rows.py, desktop/widgets/transfer.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4377,11 +4377,6 @@
     <message>
         <source>Undo</source>
         <extracomment>desktop/widgets/toast.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Downloading {n} %</source>
-        <extracomment>desktop/widgets/transfer.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

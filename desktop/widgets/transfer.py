@@ -40,7 +40,9 @@ class Transfer(QWidget):
 
     def show_progress(self, name: str, done: int, total: int, speed: float) -> None:
         """Bytes done, bytes in all (0 = not known yet), bytes a second."""
-        self._words.setText(tr("Downloading {n} %", n=f"{100 * done / total:.0f}") if total else tr("Downloading…"))
+        self._words.setText(
+            tr("Downloading {percent:.0f} %", percent=100 * done / total) if total else tr("Downloading…")
+        )
         what = progress(name, done, total, speed)
         self._words.setToolTip(plain(what))
         self._words.setAccessibleName(tr("Download: {state}", state=self._words.text()))

@@ -65,13 +65,3 @@ def _foretold(turn: Turn, max_tokens: int, costs: CostTable | None, has_draft: b
     step = (costs.draft_step or 0.0) if has_draft else 0.0
     token = ms_per_token(between(costs.target, sizes, k + 1), k, step, expected_tokens(_ACCEPTANCE, k))
     return between(costs.target, sizes, round(read)) + (max_tokens - 1) * token
-
-
-def in_words(ms: float) -> str:
-    """``40 s``, ``3 min`` or ``1 h 20 min``: as exact as a forecast can be."""
-    seconds = ms / 1e3
-    if seconds < 55:
-        return f"{max(5, 5 * round(seconds / 5))} s"
-    minutes = max(1, round(seconds / 60))
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest} min" if hours else f"{minutes} min"

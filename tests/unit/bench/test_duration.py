@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend.bench.duration import Pace, in_words
+from backend.bench.duration import Pace
 from backend.bench.series import Series
 from backend.bench.workloads import Prompt
 from backend.protocol import CostTable
@@ -49,11 +49,3 @@ def test_without_costs_it_is_known_after_the_first_reply() -> None:
     assert pace.left() is None
     pace.add(700.0)
     assert pace.left() == pytest.approx(700.0)
-
-
-@pytest.mark.parametrize(
-    ("ms", "words"),
-    [(0, "5 s"), (41_000, "40 s"), (58_000, "1 min"), (200_000, "3 min"), (4_800_000, "1 h 20 min")],
-)
-def test_in_words(ms: float, words: str) -> None:
-    assert in_words(ms) == words

@@ -6,7 +6,7 @@ import pytest
 
 from backend import wire
 from backend.protocol import LoadProgress, PromptProgress, Speculation, State, Timings
-from desktop.figures import MISSING, context, count, figures, footer, memory, speedup_text
+from desktop.figures import MISSING, context, count, figures, footer, forecast_time, memory, speedup_text
 from desktop.models.choices import ADD_FILE, MANAGE, draft_rows, target_rows
 from desktop.models.titles import LONGEST, title_from
 from desktop.status import detail, lead
@@ -129,3 +129,11 @@ def test_draft_rows_without_anything_that_fits() -> None:
     rows = draft_rows([], "t")
     assert [r.text for r in rows] == ["No draft model", "Automatic", "Prompt lookup", "None"]
     assert [r.value for r in target_rows([])] == ["", ADD_FILE, "", MANAGE]
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"),
+    [(0, "5 s"), (41_000, "40 s"), (58_000, "1 min"), (200_000, "3 min"), (4_800_000, "1 h 20 min")],
+)
+def test_a_forecast_is_no_more_exact_than_it_can_be(ms: float, words: str) -> None:
+    assert forecast_time(ms) == words

@@ -62,14 +62,13 @@ def _remembered(stamps: tuple[tuple[Path, int], ...], options: LoadOptions, role
 
 def ask(path: Path, options: LoadOptions, role: Role, n_ctx: int, seconds: float = _PATIENCE) -> Sizes | None:
     """What a context in main memory would take; None where the engine gives no answer in time."""
-    with aside.process(_answer, path, options, role, n_ctx) as answer:
-        if not answer.poll(seconds):
-            log.warning("the engine does not say what %s takes: it was given %.0f s", path.name, seconds)
-            return None
-        try:
-            said = answer.recv()
-        except (EOFError, OSError):
-            said = "it stopped itself"
+    try:
+        with aside.process(_answer, path, options, role, n_ctx) as answer:
+            said = answer.recv() if answer.poll(seconds) else f"it was given {seconds:.0f} s"
+    except (EOFError, ConnectionError):
+        said = "it stopped itself"
+    except OSError as error:  # no process can be started
+        said = str(error)
     if isinstance(said, Sizes):
         return said
     log.warning("the engine does not say what %s takes: %s", path.name, said)

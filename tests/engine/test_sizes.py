@@ -171,6 +171,9 @@ def test_without_an_answer_the_formulas_stand(
     assert ask(path, LoadOptions(), "target", 512) is None
     assert "it stopped itself" in caplog.text
     assert not multiprocessing.active_children()
+    monkeypatch.setattr("multiprocessing.context.SpawnProcess.start", refuse)
+    assert ask(path, LoadOptions(), "target", 512) is None
+    assert "too many processes" in caplog.text
     facts = read_facts(path)
     assert needs_of(facts, LoadOptions(n_ctx=640), "target") == of_file(facts)
 
@@ -178,6 +181,10 @@ def test_without_an_answer_the_formulas_stand(
 def stop(*_given: object) -> None:
     """As an assertion of the engine's does."""
     os._exit(6)
+
+
+def refuse(_process: object) -> None:
+    raise OSError("too many processes")
 
 
 def test_what_is_asked_for_in_another_process_can_be_ended() -> None:

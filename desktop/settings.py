@@ -91,6 +91,10 @@ class Settings(BaseModel):
     """Whether the speculation panel is open."""
     place: str = ""
     """Where the window stands and how large it is, as Qt writes it."""
+    sidebar: bool = True
+    """Whether the chats are shown where there is room for them."""
+    widths: dict[str, list[Annotated[int, Field(ge=0)]]] = {}
+    """How the parts of a window share its width, by the name of what they are parts of."""
     clean_exit: bool = True
     """False after a start that never came to its end: then no model is loaded by itself."""
 

@@ -26,7 +26,10 @@ def lead(
     reading: PromptProgress | None = None,
     timings: Timings | None = None,
 ) -> str:
-    """One line. ``timings`` = counters of the running reply, None before its first token."""
+    """One line.
+
+    ``timings`` = counters of the running reply, None before its first token; at rest, of the one that is on screen.
+    """
     text = _lead(mode, state, progress, running, reading, timings)
     return _sentence(text)
 
@@ -52,7 +55,7 @@ def _lead(
     if running and state.target is None:
         return tr("Waiting for a model")
     if not running:
-        return _resting(state)
+        return _resting(state, timings)
     # before the first token, whatever the state says of drafts is of the reply before
     return _generating(state, timings) if timings is not None else tr("Reading the prompt")
 
@@ -73,12 +76,13 @@ def _plain_only(state: State) -> str:
 
 def detail(text: str, state: State) -> str:
     """The engine's whole sentence, figures and all, behind a line that was made of it; else empty."""
-    return _sentence(state.why) if state.why and text == _brief(state.why) else ""
+    words, figures, _ = state.why.partition(" (")
+    return _sentence(state.why) if figures and words.lower() in text.lower() else ""
 
 
 def _brief(why: str) -> str:
     """Without the figures, which stand in brackets at its end."""
-    return _sentence(why.partition(" (")[0])
+    return why.partition(" (")[0]
 
 
 def _sentence(text: str) -> str:
@@ -95,7 +99,7 @@ def _generating(state: State, timings: Timings) -> str:
     return tr("Drafting and verifying") if timings.draft_n else tr("Writing", note="a reply is being written")
 
 
-def _resting(state: State) -> str:
+def _resting(state: State, timings: Timings | None) -> str:
     if state.target is None:
         return tr("No model loaded")
     if not state.speculation.enabled:
@@ -108,5 +112,14 @@ def _resting(state: State) -> str:
         return tr("Ready, no draft model")
     if state.draft_copy_busy and state.draft_copy:
         return state.draft_copy
+    return _ended(state, timings) if timings is not None else state.draft_copy or tr("Ready")
+
+
+def _ended(state: State, timings: Timings) -> str:
+    """What the reply on screen has come to: nothing of it goes on."""
+    if timings.draft_n:
+        return tr("Ready. The last reply was written with drafts")
     # a comparison ends with its plain side, whose reason must not be read as the setting
-    return _brief(state.why) if state.why and "is off" not in state.why else state.draft_copy or tr("Ready")
+    if not state.why or "is off" in state.why or state.why.startswith("drafting"):
+        return tr("Ready. The last reply was written plain")
+    return tr("Ready. The last reply was written plain ({why})", why=_brief(state.why))

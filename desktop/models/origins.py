@@ -24,6 +24,8 @@ class Piece:
     origin: Origin | None
     """None = it is not known token by token: a person's text, or one whose end was never told."""
     round: int
+    place: int = 1
+    """Which of its round's tokens it is, from 1."""
 
 
 def pack(tokens: Sequence[TokenRecord]) -> dict[str, Any] | None:
@@ -80,10 +82,11 @@ def pieces(content: str, kept: dict[str, Any] | None) -> list[Piece]:
     if not kept or not _whole(kept) or sum(kept["bytes"]) != len(raw):
         return []
     out: list[Piece] = []
-    decoder, at = codecs.getincrementaldecoder("utf-8")(), 0
+    decoder, at, place, before = codecs.getincrementaldecoder("utf-8")(), 0, 0, -1
     for n, letter, number in zip(kept["bytes"], kept["origins"], kept["rounds"], strict=True):
+        place, before = place + 1 if number == before else 1, number
         if text := decoder.decode(raw[at : at + n]):
-            out.append(Piece(text, _ORIGINS[letter], number))
+            out.append(Piece(text, _ORIGINS[letter], number, place))
         at += n
     return out
 

@@ -36,7 +36,7 @@ def highlight(code: str, language: str, dark: bool) -> list[Span]:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return []
-    style = get_style_by_name("github-dark" if dark else "xcode")
+    style = get_style_by_name(style_name(dark))
     formats: dict[Any, QTextCharFormat | None] = {}
     spans: list[Span] = []
     line = column = 0
@@ -52,6 +52,11 @@ def highlight(code: str, language: str, dark: bool) -> list[Span]:
                 spans.append(Span(line, column, width, chosen))
             column += width
     return spans
+
+
+def style_name(dark: bool) -> str:
+    """Which of the schemes of Pygments colours code."""
+    return "github-dark" if dark else "xcode"
 
 
 def _format(style: Any) -> QTextCharFormat | None:

@@ -47,7 +47,8 @@ _SHEET = """
 QMainWindow, QDialog { background: $page; }
 QToolTip { background: $page; color: $ink; border: 1px solid $line; padding: $u1; }
 #side { background: $side; border: none; border-$end: 1px solid $line; }
-#side QListView { background: transparent; border: none; outline: none; }
+#side QListView { background: transparent; border: 1px solid transparent; border-radius: $r; outline: none; }
+#side QListView:focus { border: 1px solid $accent; }
 #pages { background: $side; border: none; border-$end: 1px solid $line; padding: $u2; outline: none; }
 #pages::item { color: $ink; padding-$start: $u2; border: 1px solid transparent; border-radius: $r; }
 #pages::item:hover { background: $hover; }
@@ -77,6 +78,7 @@ QPushButton[primary="true"]:disabled { background: $pressed; border-color: $pres
 QPushButton[primary="true"]:focus { border: 1px solid $ink; }
 QPushButton[card="true"] { text-align: left; padding: 0; border-radius: $r; }
 
+QLineEdit, QPlainTextEdit { placeholder-text-color: $subtle; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLineEdit#field, QPlainTextEdit#field {
   border: 1px solid $line; border-radius: $r; padding: $u1 $u2; background: $page; color: $ink;
@@ -89,6 +91,9 @@ QSpinBox#field::up-button, QSpinBox#field::down-button { width: 0; border: none;
 QSpinBox#field QLineEdit { background: transparent; border: none; color: $ink; }
 QSpinBox#field QLineEdit:disabled { color: $faint; }
 QSpinBox#field:focus { border: 1px solid $accent; }
+QLabel:focus { border: 1px solid $accent; border-radius: $u1; }
+QSlider { border: 1px solid transparent; border-radius: $u1; }
+QSlider:focus { border: 1px solid $accent; }
 QCheckBox { color: $ink; spacing: $u2; }
 QCheckBox:disabled { color: $subtle; }
 QCheckBox::indicator { width: $u3; height: $u3; border: 1px solid $faint; border-radius: $u1; background: $page; }
@@ -128,15 +133,19 @@ QHeaderView::section { border-bottom: 1px solid $line; padding: $u1 $u3; }
 #rows { background: $page; color: $ink; border: 1px solid $line; border-radius: $r; outline: none; }
 #rows:focus { border: 1px solid $accent; }
 #page { background: $page; border: none; }
+#scroll { background: $page; border: 1px solid $page; }
+#scroll:focus { border: 1px solid $accent; }
 #column { background: $page; }
 #author { font-weight: 600; }
 #message { border: 1px solid transparent; border-radius: $r; }
 #message:focus { border: 1px solid $accent; }
 #bubble { background: $bubble; border-radius: $u3; }
-#bubble QPlainTextEdit { background: $page; border: 1px solid $accent; border-radius: $r; color: $ink; }
+#bubble QPlainTextEdit { background: $page; border: 1px solid $line; border-radius: $r; color: $ink; }
+#bubble QPlainTextEdit:focus { border: 1px solid $accent; }
 #bubble #attached QPlainTextEdit { background: transparent; border: 1px solid transparent; }
 #bubble #attached QPlainTextEdit:focus { border: 1px solid $accent; }
-#panel { background: $page; border: none; border-$start: 1px solid $line; }
+#panel { background: $page; border: 1px solid $page; border-$start: 1px solid $line; }
+#panel:focus { border: 1px solid $accent; }
 #footer { color: $subtle; }
 #subtle { color: $subtle; }
 #heading { font-weight: 600; }

@@ -8,11 +8,16 @@ from functools import lru_cache
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
 _Role = QPalette.ColorRole
+_FAINT = 0.55
+"""Of the ink: an outline is still three times as light or dark as the page."""
 
 
 @dataclass(slots=True, frozen=True)
 class Tokens:
-    """Colours by purpose. ``ink``, ``subtle`` and ``faint`` are read on ``page``."""
+    """Colours by purpose.
+
+    ``ink`` and ``subtle`` are read on every ground; ``faint`` is of outlines, and of what cannot be used.
+    """
 
     dark: bool
     page: QColor
@@ -56,8 +61,8 @@ def tokens_for(palette: QPalette) -> Tokens:
         page=page,
         side=side,
         ink=ink,
-        subtle=mix(ink, page, 0.68),
-        faint=mix(ink, page, 0.42),
+        subtle=mix(ink, page, 0.74),
+        faint=mix(ink, page, _FAINT),
         line=mix(ink, page, 0.15),
         hover=mix(ink, page, 0.07),
         pressed=mix(ink, page, 0.14),
@@ -67,7 +72,7 @@ def tokens_for(palette: QPalette) -> Tokens:
         on_accent=palette.color(_Role.HighlightedText),
         bad=bad,
         bad_page=mix(bad, page, 0.12),
-        good=QColor("#7fd69b") if dark else QColor("#1a7f42"),
+        good=QColor("#7fd69b") if dark else QColor("#15703a"),
     )
 
 
@@ -88,7 +93,7 @@ def own_palette(dark: bool) -> QPalette:
     palette = QPalette()
     for role, name in names.items():
         palette.setColor(role, QColor(name))
-    muted = mix(QColor(names[_Role.Text]), QColor(names[_Role.Base]), 0.42)
+    muted = mix(QColor(names[_Role.Text]), QColor(names[_Role.Base]), _FAINT)
     for role in (_Role.Text, _Role.WindowText, _Role.ButtonText):
         palette.setColor(QPalette.ColorGroup.Disabled, role, muted)
     return palette

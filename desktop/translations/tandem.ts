@@ -1025,7 +1025,7 @@
     </message>
     <message>
         <source>Show or hide the speculation panel</source>
-        <extracomment>desktop/shortcuts.py</extracomment>
+        <extracomment>desktop/shortcuts.py, desktop/widgets/status_bar.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1277,6 +1277,21 @@
     </message>
     <message>
         <source>Ready</source>
+        <extracomment>desktop/status.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ready. The last reply was written with drafts</source>
+        <extracomment>desktop/status.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ready. The last reply was written plain</source>
+        <extracomment>desktop/status.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ready. The last reply was written plain ({why})</source>
         <extracomment>desktop/status.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -3712,6 +3727,16 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>A reply has ended</source>
+        <extracomment>desktop/views/unseen.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Click here to read it.</source>
+        <extracomment>desktop/views/unseen.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Edit this code</source>
         <extracomment>desktop/views/welcome.py</extracomment>
         <translation type="unfinished"></translation>
@@ -4194,12 +4219,17 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Round</source>
+        <source>{how}: round {number}, place {place}</source>
         <extracomment>desktop/widgets/origins.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{how}, round {number}</source>
+        <source>{how}: round {number}, place {place}, probability {chance}</source>
+        <extracomment>desktop/widgets/origins.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Round</source>
         <extracomment>desktop/widgets/origins.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -4361,6 +4391,11 @@
     </message>
     <message>
         <source>Cancel loading</source>
+        <extracomment>desktop/widgets/status_bar.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{figure}: {value}</source>
         <extracomment>desktop/widgets/status_bar.py</extracomment>
         <translation type="unfinished"></translation>
     </message>

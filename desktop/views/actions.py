@@ -57,8 +57,8 @@ class Actions(QObject):
             "speculation": window.top.switch.toggle,
             "chat_settings": window.edit_chat_settings,
             "models": lambda: window.models.manage(),  # made later
-            "sidebar": window.toggle_sidebar,
-            "panel": window.toggle_panel,
+            "sidebar": window.beside.toggle_chats,
+            "panel": window.beside.toggle_panel,
             "benchmark": window.benchmarking.open,
             "zoom_in": lambda: window.zoom.step(1),
             "zoom_out": lambda: window.zoom.step(-1),

@@ -55,7 +55,7 @@ class CheatSheet(QDialog):
             self._add(group, send_with)
         self._column.addStretch(1)
         scroll = QScrollArea()
-        scroll.setObjectName("page")
+        scroll.setObjectName("scroll")
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QScrollArea,
     QSizePolicy,
-    QSplitter,
     QVBoxLayout,
     QWidget,
 )
@@ -25,6 +24,7 @@ from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
 from desktop.views.difference import Excerpt, excerpts
 from desktop.widgets.blocks import BlockView
+from desktop.widgets.divided import Divided
 from desktop.words import notice
 
 _NOISE = 0.02
@@ -52,11 +52,9 @@ class CompareView(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.panes = {side: Pane(tr(title), maths) for side, title in _TITLES.items()}
-        self._split = QSplitter()
-        self._split.setChildrenCollapsible(False)
+        self._split = Divided("compared", 1000, 1000)
         for pane in self.panes.values():
             self._split.addWidget(pane)
-        self._split.setSizes([1000, 1000])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 10, 16, 14)
         layout.setSpacing(8)
@@ -113,11 +111,7 @@ class CompareView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < lines(self, 35)
-        before = self._split.orientation()
-        self._split.setOrientation(Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal)
-        if self._split.orientation() != before:
-            self._split.setSizes([1000, 1000])
+        self._split.stack(self.width() < lines(self, 35))
 
     def _say(self, verdict: str, detail: str) -> None:
         self._verdict.setText(verdict)
@@ -159,7 +153,7 @@ class Pane(QFrame):
         column.addWidget(self._blocks)
         column.addStretch(1)
         scroll = QScrollArea()
-        scroll.setObjectName("page")
+        scroll.setObjectName("scroll")
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.bridge import EngineBridge
 from desktop.language import tr
@@ -27,6 +27,7 @@ from desktop.views.actions import Actions
 from desktop.views.applied import Applied, Zoom
 from desktop.views.attachments import Attachments
 from desktop.views.benchmarking import Benchmarking
+from desktop.views.beside import Beside
 from desktop.views.chat_changes import ChatChanges
 from desktop.views.chat_page import ChatPage
 from desktop.views.comparing import Comparing
@@ -44,6 +45,8 @@ from desktop.views.status_line import StatusLine
 from desktop.views.token_count import TokenCount
 from desktop.views.top_bar import TopBar
 from desktop.views.trying import DraftTrial
+from desktop.views.unseen import Unseen
+from desktop.widgets.divided import Divided
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.toast import Toast
 from desktop.words import YOURS, Notice
@@ -81,7 +84,6 @@ class MainWindow(QMainWindow):
         self.store, self.engine, self.shelf, self.sampling = store, engine, shelf, sampling
         self.conversation, self.comparing, self.settings, self.theme = conversation, comparing, settings, theme
         self.logs, self.bridge = logs, bridge
-        self.panel: QWidget | None = None
         self._leaving: Notice | None = None
         self._build()
         self._connect()
@@ -92,6 +94,7 @@ class MainWindow(QMainWindow):
         self.benchmarking = Benchmarking(bridge, engine, settings, conversation, comparing, self)
         self.zoom = Zoom(self.page, settings, self.toast)
         self.dialogs = SettingsOpening(self)
+        self.beside = Beside(self, self._split)
         self.actions_ = Actions(self)
         self.trying = DraftTrial(bridge, store, engine, shelf, conversation, comparing, self)
         self.unsent = Unsent(self.page.composer, self.page.messages, conversation, store)
@@ -101,6 +104,7 @@ class MainWindow(QMainWindow):
             TokenCount(self.page.composer, bridge, engine, conversation),
             Applied(self.page, settings, theme),
             Modelless(self.page.notice, bridge, engine, conversation),
+            Unseen(self, conversation),
         )
         self.outlooks = Outlooks(self)
         self.downloads = Downloads(shelf, self.outlooks, self.page.welcome, self.page.notice, self.status, engine)
@@ -110,8 +114,6 @@ class MainWindow(QMainWindow):
         self.habits = Habits(self, conversation, settings)
         self._title()
         self.sidebar.refresh()
-        if settings.now.panel:  # after the first paint: its plots take a while to load
-            QTimer.singleShot(0, self, self.toggle_panel)
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -119,7 +121,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self.store)
         self.top = TopBar()
         self.page = ChatPage(self.conversation, partial(self._author, tr("You"), tr("Assistant")), self.comparing.maths)
-        self.status = StatusBar()
+        self.status = StatusBar(key_text("panel"))
         self.stack = QStackedWidget()
         self.stack.addWidget(self.page)
         self.stack.addWidget(self.comparing.view)
@@ -129,13 +131,11 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.top)
         column.addWidget(self.stack, 1)
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setChildrenCollapsible(False)
+        self._split = Divided("chats", 230, 870, 320)
         self._split.setHandleWidth(1)
         self._split.addWidget(self.sidebar)
         self._split.addWidget(right)
         self._split.setStretchFactor(1, 1)
-        self._split.setSizes([230, 870])
         whole = QWidget()
         rows = QVBoxLayout(whole)
         rows.setContentsMargins(0, 0, 0, 0)
@@ -150,7 +150,6 @@ class MainWindow(QMainWindow):
         self.sidebar.opened.connect(self.open_chat)
         self.sidebar.found.connect(self._found)
         self.sidebar.noticed.connect(self.page.notice.show_notice)
-        self.top.sidebar.clicked.connect(self.toggle_sidebar)
         self.top.switched.connect(self.engine.set_enabled)
         self.engine.noticed.connect(self.page.notice.show_notice)
         self.engine.withdrawn.connect(self.page.notice.withdraw)
@@ -162,6 +161,11 @@ class MainWindow(QMainWindow):
         self.page.notice.acted.connect(self._act)
         self.comparing.opened.connect(lambda: self.stack.setCurrentWidget(self.comparing.view))
         self.comparing.view.closed.connect(self.close_compare)
+
+    @property
+    def panel(self) -> QWidget | None:
+        """The speculation panel, once it was wanted."""
+        return self.beside.panel
 
     # -- chats ----------------------------------------------------------------------------------------------------
 
@@ -230,23 +234,6 @@ class MainWindow(QMainWindow):
     def edit_chat_settings(self) -> None:
         """The settings of the chat on screen."""
         self.dialogs.open_chat()
-
-    def toggle_sidebar(self) -> None:
-        """Show or hide the chats."""
-        self.sidebar.setVisible(not self.sidebar.isVisible())
-
-    def toggle_panel(self) -> None:
-        """Show or hide the speculation panel, which is made when it is first wanted."""
-        if self.panel is None:
-            from desktop.views.panel import Panel
-
-            self.panel = Panel(self.bridge, self.engine, self.conversation)
-            self.panel.measure.clicked.connect(self.benchmarking.open)
-            self.panel.hide()
-            self._split.addWidget(self.panel)
-            self._split.setSizes([*self._split.sizes()[:2], 320])
-        self.panel.setVisible(self.panel.isHidden())
-        self.settings.change(panel=not self.panel.isHidden())
 
     def open_logs(self) -> None:
         """The folder with the logs, in the system's file manager."""

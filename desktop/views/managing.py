@@ -72,6 +72,7 @@ class Managing(QObject):
 
     def _made(self) -> ModelsWindow:
         window = ModelsWindow(self._main)
+        window.split.take(self._main.settings.now.widths.get(window.split.objectName()))
         window.searched.connect(self._show)
         self.hub.bind(window)
         window.picked.connect(self._picked)

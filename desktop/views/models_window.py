@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QScrollArea,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -22,6 +21,7 @@ from desktop.language import tr
 from desktop.models.model_rows import HUB, SEARCH
 from desktop.views.hub_detail import HubDetail
 from desktop.views.model_detail import ModelDetail, text
+from desktop.widgets.divided import Divided
 from desktop.widgets.picker import Row
 from desktop.widgets.rows import RowList
 from desktop.widgets.switch import Switch
@@ -133,29 +133,23 @@ class ModelsWindow(QDialog):
             self._foot.addWidget(_button(words, signal))
         self._foot.addStretch(1)
         self._foot.addWidget(_button(tr("Close"), self.reject))
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setChildrenCollapsible(False)
-        self._split.addWidget(self.rows)
-        self._split.addWidget(self._side)
-        self._split.setStretchFactor(0, 5)
-        self._split.setStretchFactor(1, 6)
-        self._split.setSizes([1000, 1200])
+        self.split = Divided("models", 1000, 1200)
+        self.split.addWidget(self.rows)
+        self.split.addWidget(self._side)
+        self.split.setStretchFactor(0, 5)
+        self.split.setStretchFactor(1, 6)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 12, 14, 12)
         column.setSpacing(10)
         column.addLayout(top)
         column.addWidget(self.note)
-        column.addWidget(self._split, 1)
+        column.addWidget(self.split, 1)
         column.addLayout(self._foot)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow window the detail stands below the list."""
         super().resizeEvent(event)
-        narrow = event.size().width() < _NARROW
-        wanted = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
-        if wanted != self._split.orientation():
-            self._split.setOrientation(wanted)
-            self._split.setSizes([1000, 1000] if narrow else [1000, 1200])
+        self.split.stack(event.size().width() < _NARROW)
 
     def _picked(self, value: str) -> None:
         self._side.setCurrentIndex(1 if value.startswith(HUB) else 0)

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import (
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
@@ -64,7 +53,8 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self.setObjectName("side")
         self._store = store
-        self._narrow: bool | None = None
+        self.narrow: bool | None = None
+        self.wanted = True
         self.model = ChatList()
         self.new = IconButton("plus", tr("New chat"), text=True, shortcut="Ctrl+N")
         self.new.clicked.connect(self.new_chat)
@@ -116,16 +106,16 @@ class Sidebar(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and self._narrow is not None:
+        if event.type() == QEvent.Type.FontChange and self.narrow is not None:
             self._fit()
             self.make_room(self.window().width())
 
     def make_room(self, width: int) -> None:
-        """Hide when a window of that width becomes narrow, and come back when it no longer is."""
+        """Hide when a window of that width becomes narrow, and come back, if ``wanted``, when it no longer is."""
         narrow = width < lines(self, _WINDOW_FROM)
-        if narrow != self._narrow:
-            self._narrow = narrow
-            self.setVisible(not narrow)
+        if narrow != self.narrow:
+            self.narrow = narrow
+            self.setVisible(self.wanted and not narrow)
 
     def _fit(self) -> None:
         self.setMaximumWidth(max(lines(self, 20), self.minimumSizeHint().width()))

@@ -181,7 +181,7 @@ class MessageWidget(QFrame):
         if self._origins is not None:
             self._origins.setVisible(bool(made))
             if made:
-                self._origins.text.show_pieces(made)
+                self._origins.text.show_pieces(made, self.message.rounds)
         own = self._rewrite is None
         self.blocks.setVisible(not made and own and bool(self.message.content.strip() or not self.cards))
         for card in self.cards:

@@ -6,7 +6,7 @@ Three kinds of line below the text tell what the tints tell, for eyes that see n
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
@@ -87,10 +87,12 @@ class TokenText(Prose):
         self.setTextInteractionFlags(flags)
         self._pieces: list[Piece] = []
         self._ends: list[int] = []
+        self._chances: dict[Any, Sequence[float]] = {}
 
-    def show_pieces(self, pieces: Sequence[Piece]) -> None:
-        """Show these."""
+    def show_pieces(self, pieces: Sequence[Piece], rounds: Iterable[Mapping[str, Any]]) -> None:
+        """Show these; ``rounds`` know the target's probabilities."""
         self._pieces = list(pieces)
+        self._chances = {record.get("round"): record.get("p") or () for record in rounds}
         self.set_plain("".join(piece.text for piece in pieces))
 
     def _render(self) -> None:
@@ -121,9 +123,20 @@ class TokenText(Prose):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             piece = self._at(event.pos())
-            QToolTip.showText(event.globalPos(), _says(piece) if piece else "", self)
+            QToolTip.showText(event.globalPos(), self._says(piece) if piece else "", self)
             return True
         return super().event(event)
+
+    def _says(self, piece: Piece) -> str:
+        how = tr(WORDS[piece.origin])
+        if piece.origin is None:
+            return how
+        values: dict[str, Any] = {"how": how, "number": piece.round, "place": piece.place}
+        chances = self._chances.get(piece.round, ())
+        if piece.place > len(chances):
+            return tr("{how}: round {number}, place {place}", **values)
+        chance = _share(chances[piece.place - 1])
+        return tr("{how}: round {number}, place {place}, probability {chance}", chance=chance, **values)
 
     def _pick(self, piece: Piece | None) -> None:
         if piece is not None and piece.origin is not None:
@@ -207,11 +220,6 @@ class OriginsView(QWidget):
         self.round.show()
 
 
-def _says(piece: Piece) -> str:
-    how = tr(WORDS[piece.origin])
-    return how if piece.origin is None else tr("{how}, round {number}", how=how, number=piece.round)
-
-
 def _look(origin: Origin | None) -> QTextCharFormat:
     tokens, look = tokens_now(), QTextCharFormat()
     look.setFontItalic(origin is None)
@@ -237,9 +245,7 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
     chances = record.get("p") or ()
 
     def chance(at: int) -> str:
-        if at >= len(chances):
-            return "–"
-        return "< 1 %" if chances[at] < 0.005 else f"{chances[at]:.0%}".replace("%", " %")
+        return _share(chances[at]) if at < len(chances) else "–"
 
     def outcome(at: int) -> str:
         if at < accepted:
@@ -252,6 +258,10 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
         (str(at + 1), shown(proposed, at), shown(targets, at), chance(at), outcome(at))
         for at in range(max(len(proposed), len(targets)))
     ]
+
+
+def _share(chance: float) -> str:
+    return "< 1 %" if chance < 0.005 else f"{chance:.0%}".replace("%", " %")
 
 
 def round_title(record: dict[str, Any]) -> str:

@@ -35,7 +35,7 @@ from desktop.widgets.markdown_lines import soft
 from desktop.widgets.prose_style import dress, dress_tables, may_follow
 from desktop.widgets.wrapping import wrap_mode
 
-_FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 INDENT = 1.4
 """Of one level of a list, in lines."""
 _BY_KEY = frozenset({Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason})
@@ -114,7 +114,7 @@ class Prose(QTextBrowser):
         if self._plain:
             document.setPlainText(self._markdown)
         else:
-            document.setMarkdown(soft(hidden.markdown), _FEATURES)
+            document.setMarkdown(soft(hidden.markdown), FEATURES)
         dress(document, *self._look, typed=self._plain, depth=self._depth)
         if hidden.formulas:
             self._formulas = self._formulas or InlineMaths(document)

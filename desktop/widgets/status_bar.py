@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QResizeEvent
+from PySide6.QtGui import QFont, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from desktop.figures import DEFINITIONS, MISSING
@@ -12,6 +12,8 @@ from desktop.theme.icons import IconButton
 from desktop.widgets.elided import Elided
 
 UPDATE_MS = 100
+_SPOKEN_MS = 2000
+"""Between two changes of what assistive technology is told of the figures."""
 _WIDEST = {
     "rate": "888.8 tok/s",
     "speedup": "≈ 88.88× plain",
@@ -37,11 +39,16 @@ class StatusBar(QFrame):
     """``set_lead`` and ``set_figures`` may be called at any rate: the latest is drawn, ten times a second at most.
 
     While all is as it was, nothing is drawn.
+
+    Args:
+        panel_key: the key that shows the panel too.
     """
 
     cancelled = Signal()
+    wanted = Signal()
+    """The speculation panel, or not to see it any more."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, panel_key: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("status")
         font = QFont()
@@ -51,9 +58,12 @@ class StatusBar(QFrame):
         self._cancel = IconButton("close", tr("Cancel loading"))
         self._cancel.clicked.connect(self.cancelled)
         self._cancel.hide()
+        self.more = IconButton("bolt", tr("Show or hide the speculation panel"), shortcut=panel_key)
+        self.more.clicked.connect(self.wanted)
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 2, 12, 2)
+        row.setContentsMargins(8, 2, 12, 2)
         row.setSpacing(18)
+        row.addWidget(self.more)
         row.addWidget(self._lead, 1)
         row.addWidget(self._cancel)
         self._parts: list[QWidget] = []
@@ -70,6 +80,8 @@ class StatusBar(QFrame):
         self._lead_text = self._detail = ""
         self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
         self._timer.timeout.connect(self._draw)
+        self._teller = QTimer(self, singleShot=True, interval=_SPOKEN_MS)
+        self._teller.timeout.connect(self._tell)
         self._measure()
 
     @property
@@ -85,7 +97,7 @@ class StatusBar(QFrame):
         """A further part, between state and figures, that shows itself when it has something to say."""
         row = self.layout()
         assert isinstance(row, QHBoxLayout)
-        row.insertWidget(2 + len(self._parts), part)
+        row.insertWidget(3 + len(self._parts), part)
         self._parts.append(part)
         part.installEventFilter(self)
 
@@ -112,6 +124,23 @@ class StatusBar(QFrame):
             self._items[name].setText("" if text == MISSING else text)
             self._reserve(name)
         self._choose_visible()
+        if not self._teller.isActive():
+            self._tell()
+
+    def _tell(self) -> None:
+        """The figures by name: seldom, since a screen reader says each change of what it stands on."""
+        for name, label in self._items.items():
+            figure = tr(_LABELS[name])
+            said = tr("{figure}: {value}", figure=figure, value=label.text()) if label.text() else figure
+            if said != label.accessibleName():
+                label.setAccessibleName(said)
+                self._teller.start()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """On any of its words and figures."""
+        super().mouseReleaseEvent(event)
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.wanted.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

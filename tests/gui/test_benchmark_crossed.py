@@ -7,14 +7,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSpinBox,
-    QComboBox,
-    QHeaderView,
-    QLineEdit,
-)
 from pytestqt.qtbot import QtBot
 
 from backend.documents import Attachment, asked
@@ -187,19 +179,3 @@ def test_a_full_disk_is_said(desktop: Desktop, qtbot: QtBot) -> None:
         dialog.say("")
         desktop.window.benchmarking.save_to(Path("/dev/full"), figures=figures)
         qtbot.waitUntil(lambda: "cannot be written (No space left on device)" in dialog.text, timeout=MINUTE)
-
-
-def test_every_control_has_a_name_and_can_be_reached(desktop: Desktop, qtbot: QtBot) -> None:
-    kinds = (QAbstractButton, QComboBox, QLineEdit, QAbstractSpinBox, QAbstractItemView)
-    dialog = opened(desktop)
-    dialog.options.source.setCurrentIndex(dialog.options.source.findData(FILE))
-    for _ in range(2):
-        for widget in dialog.findChildren(kinds[0]) + [w for kind in kinds[1:] for w in dialog.findChildren(kind)]:
-            inner = isinstance(widget.parent(), QComboBox | QAbstractSpinBox | QLineEdit)
-            if inner or not widget.isVisible() or isinstance(widget, QHeaderView):
-                continue
-            assert widget.accessibleName() or (isinstance(widget, QAbstractButton) and widget.text()), widget
-            assert not widget.isEnabled() or widget.focusPolicy() & Qt.FocusPolicy.TabFocus, widget
-        dialog.options.source.setCurrentIndex(0)
-        begin(dialog, qtbot)
-        over(desktop, qtbot)

@@ -43,8 +43,6 @@ def test_what_became_of_the_copy_is_said(desktop: Desktop, engine: ScriptedEngin
     qtbot.waitUntil(lambda: bar.lead == "Making a Q4_0 copy of the draft: 40 %")
     engine.publish(draft_copy=USED, draft_copy_busy=False)
     qtbot.waitUntil(lambda: bar.lead == "U" + USED[1:])
-    engine.publish(why="a draft step costs 0.41 of a pass, 58 % accepted")
-    qtbot.waitUntil(lambda: bar.lead.startswith("A draft step costs"))
     assert not desktop.window.page.notice.isVisible(), "it is no fault"
     dialog = opened(desktop)
     assert f"U{USED[1:]}." in [label.text() for label in dialog.findChildren(QLabel)]

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.shortcuts import key_text
 from desktop.start import Desktop
 from desktop.theme import icons
-from desktop.theme.tokens import tokens_now
-from desktop.widgets.code import CodeBlock
-from desktop.widgets.prose import Prose
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
+from tests.gui.test_named import interactive
+from tests.gui.windows import SCRIPT, every_dialog, stages
+from tests.unit.library.server import Hub
 
-SCRIPT = "Words.\n\n```python\nx = 1\n```\n\nMore words."
+LEAST = 24
+"""Pixels that change where the focus is: more than a caret has."""
 
 pytestmark = pytest.mark.usefixtures("in_front")
 
@@ -83,28 +86,72 @@ def test_what_an_example_replaces_comes_back(desktop: Desktop, qtbot: QtBot) -> 
     assert composer.text == "My own words"
 
 
-def ink(widget: QWidget) -> int:
-    """Pixels in the accent's colour."""
-    image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
-    accent = tokens_now().accent.rgb()
-    return sum(image.pixel(x, y) == accent for y in range(image.height()) for x in range(image.width()))
+def unmarked(root: QWidget) -> list[str]:
+    """Controls that look the same with and without the focus."""
+    found = []
+    for widget in list(interactive(root)):
+        if not widget.isVisible() or not widget.isEnabled() or not widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            continue
+        into_view(widget)
+        around = QRect(widget.mapTo(root, QPoint()), widget.size()).adjusted(-8, -8, 8, 8)
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        holder = QApplication.focusWidget()
+        focused = root.grab(around).toImage()
+        if holder is not None:
+            holder.clearFocus()
+        if difference(focused, root.grab(around).toImage()) < LEAST:
+            found.append(f"{type(widget).__name__} {widget.accessibleName()!r}")
+    return found
 
 
+def into_view(widget: QWidget) -> None:
+    above = widget.parentWidget()
+    while above is not None:
+        if isinstance(above, QScrollArea):
+            above.ensureWidgetVisible(widget)
+        above = above.parentWidget()
+
+
+def difference(a: QImage, b: QImage) -> int:
+    """Pixels."""
+    return sum(a.pixel(x, y) != b.pixel(x, y) for y in range(a.height()) for x in range(a.width()))
+
+
+@pytest.fixture
+def steady() -> Iterator[None]:
+    """A caret that does not blink."""
+    before = QApplication.cursorFlashTime()
+    QApplication.setCursorFlashTime(0)
+    yield
+    QApplication.setCursorFlashTime(before)
+
+
+@pytest.mark.usefixtures("steady")
 def test_the_focus_is_seen_everywhere(desktop: Desktop, qtbot: QtBot) -> None:
-    send(desktop, qtbot)
-    finished(desktop, qtbot)
-    window = desktop.window
-    reply = window.page.messages.widgets[-1]
-    prose, code, _ = reply.blocks.widgets
-    assert isinstance(code, CodeBlock)
-    assert isinstance(prose, Prose)
-    for holder, shows in ((reply, reply), (code._edit, code), (prose, prose), (window.sidebar.list, window.sidebar)):
-        window.page.composer.edit.setFocus()
-        without = ink(shows)
-        holder.setFocus(Qt.FocusReason.TabFocusReason)
-        qtbot.wait(20)
-        assert QApplication.focusWidget() is holder
-        assert ink(shows) > without + 50, holder
+    for window in stages(desktop, qtbot):
+        assert unmarked(window) == []
+
+
+@pytest.mark.usefixtures("steady")
+def test_the_focus_is_seen_in_every_dialog(hub: Hub, desktop: Desktop, qtbot: QtBot) -> None:
+    for dialog in every_dialog(desktop, qtbot):
+        dialog.activateWindow()
+        qtbot.waitUntil(dialog.isActiveWindow)
+        assert unmarked(dialog) == []
+
+
+@pytest.mark.usefixtures("steady")
+def test_what_shows_no_focus_is_found(desktop: Desktop, qtbot: QtBot) -> None:
+    root = QWidget()
+    qtbot.addWidget(root)
+    silent, plain = QWidget(root, accessibleName="Silent"), QPushButton("Plain", root)
+    silent.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    silent.resize(20, 20)
+    plain.move(0, 60)
+    root.show()
+    root.activateWindow()
+    qtbot.waitUntil(root.isActiveWindow)
+    assert unmarked(root) == ["QWidget 'Silent'"]
 
 
 def test_an_icon_is_drawn_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

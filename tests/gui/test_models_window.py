@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from backend.library.elsewhere import OFF_VARIABLE
@@ -261,13 +261,3 @@ def test_by_keys_alone_a_model_is_found_fetched_and_used(
     key(Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: desktop.engine.target == "one")
     assert not models.isVisible()
-
-
-def test_everything_has_a_name(desktop: Desktop, models: ModelsWindow, qtbot: QtBot) -> None:
-    models.select("one")
-    pressable(models, "Token").click()
-    for widget in models.findChildren(QWidget):
-        if widget.focusPolicy() is Qt.FocusPolicy.NoFocus or widget.objectName().startswith("qt_"):
-            continue
-        text = widget.text() if isinstance(widget, QAbstractButton | QLabel) else ""
-        assert widget.accessibleName() or text or not widget.isVisible(), widget

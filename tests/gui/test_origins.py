@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCharFormat, QTextCursor
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from backend.protocol import Speculation
@@ -118,6 +119,35 @@ def test_a_reply_that_streams_is_shown_as_it_is_to_be_read(
     pick(widget, 3, qtbot)
     assert "not kept" in widget._origins.round.title.text(), "this engine tells of no rounds"
     assert table(widget) == []
+
+
+def hover(widget: MessageWidget, at: int) -> str:
+    """What is said of the letter after so many."""
+    assert widget._origins is not None
+    text = widget._origins.text
+    cursor = text.textCursor()
+    cursor.setPosition(at)
+    point = text.cursorRect(cursor).center()
+    shown = QHelpEvent(QEvent.Type.ToolTip, point, text.viewport().mapToGlobal(point))
+    QApplication.sendEvent(text.viewport(), shown)
+    said = QToolTip.text()
+    QToolTip.hideText()
+    return said
+
+
+def test_a_token_that_is_pointed_at_says_round_place_and_probability(desktop: Desktop, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    rounds = ({"round": 0, "p": [0.93, 0.004, 0.5, 0.25]}, {"round": 1})
+    desktop.store.update_message(reply.id, rounds=rounds).result()
+    toggle(desktop)
+    desktop.window.new_chat()
+    desktop.window.open_chat(reply.chat)
+    qtbot.waitUntil(lambda: last(desktop)._origins is not None)
+    assert hover(last(desktop), 1) == "drafted, accepted: round 0, place 1, probability 93 %"
+    assert hover(last(desktop), 5) == "drafted, accepted: round 0, place 2, probability < 1 %"
+    assert hover(last(desktop), 17) == "drafted, accepted: round 1, place 1"
 
 
 def test_what_is_not_of_the_text_leaves_it_as_it_is(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:

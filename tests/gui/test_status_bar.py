@@ -58,11 +58,11 @@ def test_an_engine_that_says_the_same_again_costs_nothing(
     status = desktop.window.status
     send(desktop, qtbot)
     finished(desktop, qtbot)
-    engine.publish(why="drafts paused")  # what comes with the end of a reply is before that
-    qtbot.waitUntil(lambda: status.lead == "Drafts paused" and not status._timer.isActive())
+    engine.publish(draft_note="no draft fits")  # what comes with the end of a reply is before that
+    qtbot.waitUntil(lambda: status.lead == "No draft fits" and not status._timer.isActive())
     drawn = drawings(status)
     for _ in range(50):
         engine.publish()
-    engine.publish(why="drafting with lookup")
-    qtbot.waitUntil(lambda: status.lead == "Drafting with lookup" and not status._timer.isActive())
+    engine.publish(draft_note="the draft is damaged")
+    qtbot.waitUntil(lambda: status.lead == "The draft is damaged" and not status._timer.isActive())
     assert len(drawn) == 1

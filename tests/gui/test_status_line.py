@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
@@ -15,8 +16,10 @@ from desktop.figures import MISSING
 from desktop.start import Desktop
 from desktop.views.chat_settings import ChatSettingsDialog
 from desktop.views.settings.dialog import ENGINE, SettingsDialog
+from desktop.widgets.status_bar import StatusBar
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine, model, timings
+from tests.gui.test_named import spoken
 
 FIGURES = ("rate", "speedup", "accepted", "per_pass", "split")
 
@@ -122,24 +125,65 @@ def test_what_is_known_of_the_model_is_said_quietly(desktop: Desktop, engine: Sc
     qtbot.waitUntil(lambda: window.page.composer.note == "")
 
 
+PAUSED = "drafts paused: they would cost more than they save (a draft step costs 0.37 of a pass)"
+
+
+@contextmanager
+def midway(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> Iterator[None]:
+    """A reply is being written, and goes no further within."""
+    engine.pause = 0.02
+    send(desktop, qtbot)
+    qtbot.waitUntil(lambda: desktop.window.status.text("rate") != MISSING)
+    engine.held = True
+    yield
+    engine.held, engine.pause = False, 0.0
+    finished(desktop, qtbot)
+
+
 def test_why_drafts_pause_is_said_in_words_with_the_figures_behind(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
-    engine.publish(why="drafts paused: they would cost more than they save (a draft step costs 0.37 of a pass)")
-    status = desktop.window.status
-    qtbot.waitUntil(lambda: status.lead == "Drafts paused: they would cost more than they save")
-    qtbot.waitUntil(lambda: status._lead.toolTip().endswith("(a draft step costs 0.37 of a pass)"))
+    with midway(desktop, engine, qtbot):
+        engine.publish(why=PAUSED)
+        status = desktop.window.status
+        qtbot.waitUntil(lambda: status.lead == "Drafts paused: they would cost more than they save")
+        qtbot.waitUntil(lambda: status._lead.toolTip().endswith("(a draft step costs 0.37 of a pass)"))
 
 
 def test_a_tooltip_that_is_being_read_follows_the_state(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
-    engine.publish(why="drafting with lookup")
-    lead = desktop.window.status._lead
-    qtbot.waitUntil(lambda: lead.toolTip() == "Drafting with lookup")
-    QApplication.sendEvent(lead, QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 4), lead.mapToGlobal(QPoint(4, 4))))
-    qtbot.waitUntil(lambda: QToolTip.isVisible() and QToolTip.text() == "Drafting with lookup")
-    engine.publish(why="drafts paused: they would cost more than they save (a step costs 0.37 of a pass)")
-    qtbot.waitUntil(lambda: QToolTip.text().startswith("Drafts paused"))
-    QToolTip.hideText()
+    with midway(desktop, engine, qtbot):
+        engine.publish(why="drafting with lookup")
+        lead = desktop.window.status._lead
+        qtbot.waitUntil(lambda: lead.toolTip() == "Drafting with lookup")
+        QApplication.sendEvent(lead, QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 4), lead.mapToGlobal(QPoint(4, 4))))
+        qtbot.waitUntil(lambda: QToolTip.isVisible() and QToolTip.text() == "Drafting with lookup")
+        engine.publish(why=PAUSED)
+        qtbot.waitUntil(lambda: QToolTip.text().startswith("Drafts paused"))
+        QToolTip.hideText()
+
+
+def test_at_rest_it_says_of_the_reply_on_screen_what_it_was(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    status = desktop.window.status
+    engine.publish(why="drafting with the draft model")
+    qtbot.waitUntil(lambda: desktop.engine.state.why != "")
+    assert status.lead == "Ready"
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    assert status.lead == "Ready. The last reply was written with drafts"
+    desktop.window.new_chat()
+    assert status.lead == "Ready"
+
+
+@pytest.mark.parametrize("engine", [PlainEngine()])
+def test_at_rest_it_says_why_the_reply_was_plain(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    engine.publish(why=PAUSED)
+    status, why = desktop.window.status, "drafts paused: they would cost more than they save"
+    qtbot.waitUntil(lambda: status.lead == f"Ready. The last reply was written plain ({why})")
+    qtbot.waitUntil(lambda: status._lead.toolTip().endswith("(a draft step costs 0.37 of a pass)"))
 
 
 def test_until_the_first_word_the_prompt_is_being_read(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
@@ -149,3 +193,34 @@ def test_until_the_first_word_the_prompt_is_being_read(desktop: Desktop, engine:
     send(desktop, qtbot)
     finished(desktop, qtbot)
     assert said[0] == "Reading the prompt"
+
+
+def test_a_click_or_a_key_on_it_shows_the_panel(desktop: Desktop, qtbot: QtBot) -> None:
+    window, status = desktop.window, desktop.window.status
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    qtbot.waitUntil(status._items["rate"].isVisible)
+    qtbot.mouseClick(status._items["rate"], Qt.MouseButton.LeftButton)
+    assert window.panel is not None
+    assert window.panel.isVisible()
+    qtbot.keyClick(status.more, Qt.Key.Key_Space)
+    assert not window.panel.isVisible()
+
+
+def test_figures_are_spoken_with_their_value_and_not_at_every_change(qtbot: QtBot) -> None:
+    bar = StatusBar()
+    qtbot.addWidget(bar)
+    bar.resize(1100, 40)
+    bar.show()
+    rate = bar._items["rate"]
+    bar._teller.setInterval(600_000)
+    bar.set_figures(rate="41.2 tok/s")
+    qtbot.waitUntil(lambda: rate.text() == "41.2 tok/s")
+    assert spoken(rate) == "Generation speed: 41.2 tok/s"
+    bar.set_figures(rate="43.0 tok/s")
+    qtbot.waitUntil(lambda: rate.text() == "43.0 tok/s")
+    assert spoken(rate) == "Generation speed: 41.2 tok/s", "a screen reader would never come to an end"
+    bar._teller.setInterval(0)
+    qtbot.waitUntil(lambda: spoken(rate) == "Generation speed: 43.0 tok/s")
+    bar.set_figures(rate=MISSING)
+    qtbot.waitUntil(lambda: spoken(rate) == "Generation speed")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -21,8 +24,16 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+import desktop as program
 from desktop.start import Desktop
+from desktop.store.salvage import Saved
+from desktop.views.benchmark_options import FILE
+from desktop.views.refusal import Refusal
+from desktop.views.salvaging import Salvaging
 from desktop.widgets.pages import Pages
+from tests.gui.measuring import begin, over
+from tests.gui.measuring import opened as benchmark
+from tests.gui.models import opened, pressable
 from tests.gui.person import finished, send
 
 SCRIPT = "Words.\n\n```python\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<think>Hm.</think>More words."
@@ -39,6 +50,7 @@ def stages(desktop: Desktop, qtbot: QtBot) -> Iterator[QWidget]:
     window.actions_.by_id["origins"].trigger()
     window.actions_.by_id["panel"].trigger()
     window.actions_.by_id["edit"].trigger()
+    qtbot.waitUntil(lambda: window.beside.split.sizes()[2] > 100)
     yield window
     window.compare()
     qtbot.waitUntil(lambda: not desktop.comparing.running)
@@ -58,6 +70,56 @@ def dialogs(desktop: Desktop, action: str) -> Iterator[QDialog]:
         if pages is None:
             yield dialog
         dialog.close()
+
+
+def every_dialog(desktop: Desktop, qtbot: QtBot) -> Iterator[QDialog]:
+    """All that the program can open, in the states that they have; with a loaded pair, and a hub."""
+    desktop.shelf.refresh()
+    qtbot.waitUntil(lambda: desktop.shelf.named("one") is not None, timeout=20_000)
+    for action in DIALOGS:
+        yield from dialogs(desktop, action)
+    yield from _measuring(desktop, qtbot)
+    models = opened(desktop, qtbot)
+    assert models.rows.select("one")
+    yield models
+    pressable(models, "Token").click()
+    (token,) = [d for d in models.findChildren(QDialog) if d.isVisible()]
+    yield token
+    token.close()
+    models.close()
+    desktop.window.trying.open()
+    assert desktop.window.trying.dialog is not None
+    yield desktop.window.trying.dialog
+    desktop.window.trying.dialog.close()
+    for alone in (Refusal("There is no room."), Salvaging(Future[Saved]())):
+        qtbot.addWidget(alone)
+        alone.show()
+        yield alone
+        alone.close()
+
+
+def _measuring(desktop: Desktop, qtbot: QtBot) -> Iterator[QDialog]:
+    """With a file to choose, and with a report."""
+    dialog = benchmark(desktop)
+    usual = dialog.options.source.currentIndex()
+    dialog.options.source.setCurrentIndex(dialog.options.source.findData(FILE))
+    yield dialog
+    dialog.options.source.setCurrentIndex(usual)
+    begin(dialog, qtbot)
+    over(desktop, qtbot)
+    yield dialog
+    dialog.close()
+
+
+def kinds_of_dialogs() -> set[type[QDialog]]:
+    """All that are defined anywhere in the program."""
+    for module in pkgutil.walk_packages(program.__path__, "desktop."):
+        importlib.import_module(module.name)
+    found, new = set[type[QDialog]](), [QDialog]
+    while new:
+        found |= (made := set(new.pop().__subclasses__()))
+        new += made
+    return {kind for kind in found if kind.__module__.startswith("desktop.")}
 
 
 def texts(root: QWidget) -> Iterator[tuple[str, str]]:

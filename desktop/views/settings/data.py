@@ -77,7 +77,6 @@ class Folder(QWidget):
         self.open.clicked.connect(self._open)
         self.words = quiet("")
         self.words.hide()
-        self.setFocusProxy(self.open)
         row = QHBoxLayout()
         row.addWidget(shown, 1)
         row.addWidget(self.open)

@@ -100,7 +100,17 @@ def test_titles_are_first_words() -> None:
             "Drafts paused: they cost more",
             {"running": True, "timings": reply(), "state": State(target=model("t"), why=PAUSED)},
         ),
-        ("Drafts paused: they cost more", {"state": State(target=model("t"), why=PAUSED)}),
+        ("Ready", {"state": State(target=model("t"), why=PAUSED)}),
+        ("Ready", {"state": State(target=model("t"), why="drafting with the draft model")}),
+        ("Ready. The last reply was written with drafts", {"timings": reply()}),
+        (
+            "Ready. The last reply was written plain (drafts paused: they cost more)",
+            {"timings": Timings(predicted_n=9), "state": State(target=model("t"), why=PAUSED)},
+        ),
+        (
+            "Ready. The last reply was written plain",
+            {"timings": Timings(predicted_n=9), "state": State(target=model("t"), why="speculation is off")},
+        ),
         ("Waiting for a model", {"running": True, "state": State()}),
         (
             "Writing plain: speculation is off",
@@ -121,6 +131,7 @@ def test_the_status_line_says_what_happens(words: str, arguments: dict[str, obje
 
 def test_the_figures_behind_a_state_are_its_detail() -> None:
     assert detail("Drafts paused: they cost more", State(why=PAUSED)) == PAUSED[0].upper() + PAUSED[1:]
+    assert detail("Ready. The last reply was written plain (drafts paused: they cost more)", State(why=PAUSED)) != ""
     assert detail("Reading prompt 1/2", State(why=PAUSED)) == ""
     assert detail("Ready", State()) == ""
 

@@ -58,6 +58,15 @@ def test_what_is_not_of_this_text_says_nothing(kept: Any) -> None:
     assert pieces("abc", kept) == []
 
 
+def test_a_piece_knows_its_place_in_the_round() -> None:
+    kept = pack(
+        [token(1, number=0), *(token(1, "accepted", 1) for _ in range(2)), token(0, "bonus", 1), token(1, "plain", 2)]
+    )
+    assert [(piece.round, piece.place) for piece in pieces("abcd", kept)] == [(0, 1), (1, 1), (1, 2), (2, 1)]
+    kept = pack([token(2, "accepted", 1), token(2, "accepted", 1), token(1, "bonus", 1)])
+    assert [piece.place for piece in pieces("🌊!", kept)] == [2, 3], "a letter of two tokens is the last one's"
+
+
 def test_nothing_and_too_much_are_not_kept() -> None:
     assert pack([]) is None
     assert pack([token(1)] * (MOST + 1)) is None

@@ -244,6 +244,8 @@ class Timings:
     rounds_mismatch: int = 0
     proposed: int = 0
     verified: int = 0
+    beside: int = 0
+    """Tokens of trees that were checked too, beside the path that the text took; in none of the other counts."""
     corrections: int = 0
     bonuses: int = 0
     plain: int = 0

@@ -49,9 +49,8 @@ def maker(
         streamer: told of each layer that is done.
         on_gpu: whether layers lie on a card.
     """
-    target = role == "target"
     sliding = llama_cpp.llama_model_n_swa(model) > 0
-    kv_type = options.kv_type if target else options.draft_kv_type
+    kv_type = options.kv_type if role == "target" else options.draft_kv_type
     attention = flash_attention(options, kv_type, on_gpu=on_gpu, sliding=sliding)
 
     def make(n_ctx: int, n_batch: int, max_rows: int, snapshots: int) -> Context:
@@ -60,7 +59,7 @@ def maker(
             n_ctx=n_ctx,
             n_batch=n_batch,
             max_rows=max_rows,
-            n_seq=ROWS[role] if target and not is_recurrent(model) else 1,
+            n_seq=1 if is_recurrent(model) else ROWS[role],
             snapshots=snapshots,
             threads=options.threads or default_threads(),
             kv_type=kv_type,

@@ -17,7 +17,8 @@ from backend.protocol import Delta, Finished, FinishReason, Timings, TokenRecord
 from backend.sampling.chain import Row
 from backend.speculation import statistics
 from backend.speculation.contracts import Rows
-from backend.speculation.round import Emitted, Passenger, Round, Rounds
+from backend.speculation.round import Passenger, Round, Rounds
+from backend.speculation.walk import Emitted
 from backend.text import Released, TextStream
 
 _COUNTERS = tuple(field.name for field in fields(Timings))

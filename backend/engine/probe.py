@@ -51,7 +51,7 @@ def limits(context: Context, snapshot: int) -> str:
     if context.max_rollback:
         return (
             f"this model's state can be rolled back by {context.max_rollback} tokens only; the snapshots for it take "
-            f"{shown_size(snapshot * context.snapshots)}"
+            f"{shown_size(snapshot * context.snapshots)}; drafts are chains, as it cannot branch into a tree"
         )
     if snapshot:
         return (

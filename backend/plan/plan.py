@@ -41,7 +41,7 @@ class Request:
     card_draft_flash: bool = True
     n_batch: int = 512
     rows: int = 64
-    draft_rows: int = 16
+    draft_rows: int = 32
     mapped: bool = True
     """Whether weights in main memory are mapped from their files; the draft of a streamed target never is."""
     acceptance: float = TYPICAL_ACCEPTANCE

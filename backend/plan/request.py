@@ -14,8 +14,8 @@ from backend.protocol import LoadOptions
 
 Role = Literal["target", "draft"]
 DEFAULT_CONTEXT = 8192
-ROWS: dict[Role, int] = {"target": 64, "draft": 16}
-"""Of one pass; of a target sequence ids too: llama.cpp wants at least as many rows as sequences."""
+ROWS: dict[Role, int] = {"target": 64, "draft": 32}
+"""Of one pass, and sequence ids, for trees: llama.cpp wants at least as many rows as sequences."""
 
 
 def context_for(options: LoadOptions, target: Needs) -> int:

@@ -79,6 +79,12 @@ class Chain:
         """The greedy choice (lowest id at a tie) and its lead over the second best, in logits."""
         return _two_best(self.scores(row, history) if self._penalised else row)
 
+    def first(self, row: Row, history: Sequence[int], n: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """The ``n`` greedy choices (lowest id at a tie) and their scores, best first."""
+        scores = self.scores(row, history)
+        _check_finite(scores.max())
+        return _top(scores, min(n, scores.shape[0]))
+
     def law(self, row: Row, history: Sequence[int]) -> Law:
         """The surviving tokens and their log-probabilities. Not for greedy chains."""
         scores = self.scores(row, history)

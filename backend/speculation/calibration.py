@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ _WINDOW = 500
 """Tokens that a fit looks at."""
 _NEVER = 1e-3
 """Hits and misses that are always assumed, so that neither is impossible."""
+_BESIDE = (20.0, 17.0)
+"""First choices that fell, and of them those where another of the first eight was the text's, to begin with."""
 _LEAN_VARIANCE = 0.5
 _COPY_DRIFT = 0.02
 _DRAFT_DRIFT = 0.05
@@ -131,11 +134,29 @@ class MarginLogistic:
         self._fresh = 0
         self.mean = _PRIOR_MEAN
         """Average acceptance lately, for planning before margins are known."""
+        self._misses, self._beside = _BESIDE
 
     def __call__(self, margin: float) -> float:
         """Acceptance predicted for a token with this margin."""
         odds = self.w * (margin if margin < self.surest else self.surest) + self.b + self._lean.odds
         return 1.0 / (1.0 + math.exp(min(30.0, -odds)))
+
+    def chances(self, scores: Sequence[float]) -> list[float]:
+        """Of a tree's choices at one place, by their scores, best first: that the text goes on with each.
+
+        What the first leaves is shared as the draft itself would share it, but for the texts that none of them meets.
+        """
+        if len(scores) < 2:
+            return [self(self.surest)]
+        first = self(scores[0] - scores[1])
+        weights = [math.exp(score - scores[1]) for score in scores[1:]]
+        share = (1.0 - first) * self._beside / self._misses / sum(weights)
+        return [first, *(share * weight for weight in weights)]
+
+    def missed(self, beside: bool) -> None:
+        """The first choice at one place fell; ``beside``: another of them was the text's."""
+        self._misses = _DECAY * self._misses + 1.0
+        self._beside = _DECAY * self._beside + beside
 
     def observe(self, margin: float, hit: bool) -> None:
         """A token with this margin was judged by what the text went on with, the text before it being the same.

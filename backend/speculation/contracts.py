@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.sampling.chain import Law
+from backend.speculation.tree import Budget
 
 Rows = NDArray[np.float32]
 
@@ -55,6 +56,24 @@ class Model(Protocol):
     def read(self, tokens: Sequence[int]) -> Rows:
         """Append any number of ``tokens`` in slices; logits at the last one only, shape (1, n_vocab)."""
 
+    @property
+    def branches(self) -> int:
+        """Paths of a tree that can be held at once; 1 = this model cannot branch."""
+
+    def grow(self, tokens: Sequence[int], parents: Sequence[int]) -> Rows:
+        """Add nodes to the tree at the end of what is held; whatever else is asked of the model forgets the tree.
+
+        Args:
+            tokens: of the nodes.
+            parents: of each the number of the node before it, counted over all calls; -1 = what is held.
+
+        Returns:
+            Logits at every one of them, valid until the next call.
+        """
+
+    def settle(self, path: Sequence[int]) -> None:
+        """Keep the nodes of one path from the tree's beginning, as part of what is held; the others are forgotten."""
+
     def truncate(self, n: int) -> None:
         """Keep the first ``n`` tokens."""
 
@@ -70,7 +89,7 @@ class Model(Protocol):
 
 @dataclass(slots=True)
 class Proposal:
-    """Draft tokens for one round.
+    """Draft tokens for one round: a chain, or a tree.
 
     Attributes:
         tokens: to be verified, in order.
@@ -87,6 +106,23 @@ class Proposal:
     expected: list[float] = field(default_factory=list)
     drafted: int = 0
     features: list[float] = field(default_factory=list)
+    parents: list[int] | None = None
+    """Of a tree: for each token the number of the one before it; -1 = the end of the text."""
+
+    def behind(self, node: int) -> list[int]:
+        """The tokens, by number, that may come next after token ``node``; -1 = the end of the text."""
+        if self.parents is None:
+            return [node + 1] if node + 1 < len(self.tokens) else []
+        return [i for i, parent in enumerate(self.parents) if parent == node]
+
+    def along(self, path: Sequence[int]) -> list[int]:
+        """The tokens of ``path`` and the likeliest behind it: of a tree, the one chain that is shown and counted."""
+        if self.parents is None:
+            return self.tokens
+        nodes = list(path)
+        while behind := self.behind(nodes[-1] if nodes else -1):
+            nodes.append(max(behind, key=lambda i: self.expected[i]))
+        return [self.tokens[i] for i in nodes]
 
 
 GoOn = Callable[[Sequence[float]], bool]
@@ -123,8 +159,18 @@ class Source(Protocol):
         They are the target's, all of them; so a source that is left aside shows that it would pay again.
         """
 
+    @property
+    def may_branch(self) -> bool:
+        """Whether :meth:`branch` can be called."""
+
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """At most ``k`` tokens; ``go_on`` None means exactly k where possible. ``history`` is left as it was."""
+
+    def branch(self, history: list[int], budget: Budget) -> Proposal:
+        """A tree, as large as pays within ``budget``."""
+
+    def walked(self, path: Sequence[int]) -> None:
+        """Of the tree proposed last, the text goes on with these nodes; told before :meth:`truncate`."""
 
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
         """After a round: ``history[start:]`` was emitted; ``proposal`` is this source's own, else None."""

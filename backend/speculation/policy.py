@@ -15,6 +15,7 @@ from backend.equations import LONGEST
 from backend.protocol import Speculation
 from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Source
 from backend.speculation.cost import PassCosts
+from backend.speculation.tree import Budget
 
 LAST_TOKEN = "last token"
 """Reason of a round that only one token may come of; it says nothing about the reply before it."""
@@ -31,7 +32,10 @@ tokens have 20), and who waits so pays at most twice what the best choice would 
 what lookup does by itself: edits and summaries need no draft."""
 _LONG_PASS = 400.0
 """Milliseconds of a pass from which on a first proposal may ride in the prompt's last pass: a short answer then takes
-half the passes or fewer. With shorter ones the person would rather see the first token."""
+half the passes or fewer. With shorter ones the person would rather see the first token. Drafts are trees then."""
+_DEEP = 2 * LONGEST
+"""Tokens of a tree's longest path."""
+_TREE_RATE = 0.2
 _RIDE_SHARE = 0.5
 """Of such a pass, for reading the prompt with the draft before it."""
 _FOLLOW_SHARE = 0.02
@@ -51,6 +55,8 @@ class Plan:
     k: int
     go_on: GoOn | None = None
     reason: str = ""
+    tree: Budget | None = None
+    """The source is to propose a tree instead of a chain of ``k``."""
     reading: Source | None = None
     """Reads a slice of what it has not seen before this round; others may serve meanwhile."""
     following: Source | None = None
@@ -87,6 +93,10 @@ class Policy:
         self._drafted = False
         self._unmeasured = 0
         self._measuring = 0
+        self._nodes = self._room = 0
+        self._tree = False
+        self._by_trees = 0.0
+        """Tokens a millisecond of rounds with trees lately."""
         self.blocked = ""
         """Why this model cannot be speculated with at all, if so."""
 
@@ -95,9 +105,11 @@ class Policy:
         """Whether speculation is asked for."""
         return self._settings().enabled
 
-    def plan(self, history: Sequence[int], sources: Sequence[Source], room: int) -> Plan:
-        """The next round, with at most ``room`` draft tokens."""
+    def plan(self, history: Sequence[int], sources: Sequence[Source], room: int, nodes: int = 0) -> Plan:
+        """The next round, with at most ``room`` draft tokens in a row, or a tree of at most ``nodes``."""
+        self._nodes, self._room = nodes, room
         plan = self._plan(history, sources, room)
+        self._tree = plan.tree is not None
         self._drafted = plan.source is not None and plan.source.name == "draft"
         self._speculated = self._speculated + 1 if plan.source else 0
         if plan.source is None:
@@ -155,6 +167,9 @@ class Policy:
     def spent(self, ms: float, read_ms: float, tokens: int) -> None:
         """The round planned last gave ``tokens`` in ``ms``, ``read_ms`` of it the draft's reading of the prompt."""
         self._budget += _FOLLOW_SHARE * ms
+        if self._tree:
+            rate = tokens / (ms - read_ms)
+            self._by_trees += (rate - self._by_trees) * (_TREE_RATE if self._by_trees else 1.0)
         if not self._drafted:  # the pace without the draft
             self._ms += ms - read_ms
             self._tokens += tokens
@@ -183,6 +198,8 @@ class Policy:
                 continue
             unseen = source.unseen(history)
             rate, k = self._best(source, expected)
+            if source.name == "draft" and self._branches(source):
+                rate = max(rate, self._by_trees)
             if rate <= best:
                 reason = self._why_not(source, expected)
                 continue
@@ -193,22 +210,31 @@ class Policy:
                 reading, reason = source, _READING
                 continue
             best = rate
-            plan = Plan(source, limit, self._go_on(source, limit)) if source.name == "draft" else Plan(source, k)
+            plan = self._drafting(source, limit) if source.name == "draft" else Plan(source, k)
             if choice == "lookup+draft" and source.name == "lookup":
                 break
         plan = plan or Plan(None, 0, reason=reason)
         following = None if reading else self._to_follow(history, [s for s in sources if s is not plan.source])
         return replace(plan, reading=reading, following=following)
 
+    def _drafting(self, source: Source, limit: int) -> Plan:
+        """A tree where passes are long: what it takes beside them, in the draft and here, is little then."""
+        tree = Budget(self._nodes, min(self._room, _DEEP), self._pass) if self._branches(source) else None
+        return Plan(source, limit, self._go_on(source, limit), tree=tree)
+
+    def _branches(self, source: Source) -> bool:
+        return self._nodes > 1 and self._pass(0) >= _LONG_PASS and source.may_branch
+
     def _pass(self, k: int) -> float:
         return self._target.at(k + 1) + (self._overhead if k else 0.0)
 
     def _best(self, source: Source, expected: Sequence[float]) -> tuple[float, int]:
         """The best rate and length, round after round: what is unseen now is not charged to all of them."""
-        best, at, chain = 0.0, 0, 1.0
+        best, at, chain, tokens = 0.0, 0, 1.0, 1.0
         again = source.cost(1, 2) - source.cost(1, 1)  # after a round in which all was accepted there are two to read
-        for k, (tokens, a) in enumerate(zip(_tokens(expected), expected, strict=True), start=1):
+        for k, a in enumerate(expected, start=1):
             chain *= a
+            tokens += chain
             rate = tokens / (self._pass(k) + source.cost(k, 1) + chain * again)
             if rate > best:
                 best, at = rate, k
@@ -271,13 +297,3 @@ class Policy:
         guess = "match" if source.name == "lookup" else "guess"
         hold = f"a {guess} is expected to hold in {expected[0]:.0%}"
         return f"{_PAUSED} ({hold}, and checking one token costs {dear:.2f} of a pass)"
-
-
-def _tokens(expected: Sequence[float]) -> list[float]:
-    """Expected tokens of a round for k = 1, 2, … draft tokens: 1 + a_1 + a_1 a_2 + … each."""
-    out, total, chain = [], 1.0, 1.0
-    for a in expected:
-        chain *= a
-        total += chain
-        out.append(total)
-    return out

@@ -7,26 +7,17 @@ The caller has read the prompt into the target and hands over the row of its las
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from backend.protocol import Origin, Outcome
+from backend.protocol import Outcome
 from backend.sampling.chain import Row
-from backend.speculation.contracts import SMALL_READ, GoOn, Model, Proposal, Rows, Source
+from backend.speculation.contracts import SMALL_READ, Model, Proposal, Rows, Source
 from backend.speculation.cost import PassCosts
 from backend.speculation.policy import Plan, Policy
-from backend.speculation.verify import Rule, Verdict
-
-
-class Emitted(NamedTuple):
-    """One token of a round, with where it came from and its lead over the second best."""
-
-    token: int
-    origin: Origin
-    margin: float | None
-    row: int
-    """Its row in :attr:`Round.rows`."""
+from backend.speculation.verify import Rule
+from backend.speculation.walk import Emitted, Walked, walk
 
 
 @dataclass(slots=True)
@@ -40,7 +31,8 @@ class Round:
     outcome: Outcome
     rows: Rows
     proposal: Proposal | None = None
-    accepted: int = 0
+    path: list[int] = field(default_factory=list)
+    """The proposal's tokens that stood, by number."""
     passes: int = 0
     draft_ms: float = 0.0
     verify_ms: float = 0.0
@@ -51,6 +43,11 @@ class Round:
     read_n: int = 0
     chances: list[float] = field(default_factory=list)
     """The target's probability of each emitted token, where somebody asked for it."""
+
+    @property
+    def accepted(self) -> int:
+        """How many tokens of the proposal stood."""
+        return len(self.path)
 
 
 class Passenger(NamedTuple):
@@ -117,7 +114,7 @@ class Rounds:
         n = plan.source.unseen(self.history)
         while plan.source.unseen(self.history) > SMALL_READ and plan.source.read(self.history, len(self.history) - 1):
             pass
-        proposal, _ = self._propose(plan.source, plan.k, plan.go_on)
+        proposal, _ = self._propose(plan)
         return Passenger(proposal, n, 1e3 * (time.perf_counter() - began)) if proposal is not None else None
 
     def arrive(self, rows: Rows, passenger: Passenger) -> Round:
@@ -128,9 +125,9 @@ class Rounds:
             passenger: what rode along.
         """
         start = len(self.history)
-        emitted, accepted, outcome = self._settle(start, rows, passenger.proposal)
+        emitted, path, outcome = self._settle(start, rows, passenger.proposal)
         return Round(
-            0, start, emitted, outcome, rows, passenger.proposal, accepted, read_ms=passenger.ms, read_n=passenger.n
+            0, start, emitted, outcome, rows, passenger.proposal, path, read_ms=passenger.ms, read_n=passenger.n
         )
 
     def round(self) -> Round:
@@ -140,20 +137,20 @@ class Rounds:
         start = len(self.history)
         if self.costs.enter(start):
             self.policy.unmeasured()
-        plan = self.policy.plan(self.history, self.sources, self._room(start))
+        plan = self.policy.plan(self.history, self.sources, self._room(start), self._nodes())
         read_ms, read_n, aside_ms = self._read(plan)
         if plan.reading is not None and plan.reading.unseen(self.history) <= SMALL_READ:  # all read: it may serve now
-            plan = self.policy.plan(self.history, self.sources, self._room(start))
-        proposal, draft_ms = self._propose(plan.source, plan.k, plan.go_on)
+            plan = self.policy.plan(self.history, self.sources, self._room(start), self._nodes())
+        proposal, draft_ms = self._propose(plan)
         draft_ms += aside_ms
 
         tokens = proposal.tokens if proposal else []
         passed = time.perf_counter()
-        rows = self.target.decode([self.history[-1], *tokens])
+        rows = self._pass(proposal)
         verify_ms = 1e3 * (time.perf_counter() - passed)
         self.costs.observe(len(tokens) + 1, verify_ms)
 
-        emitted, accepted, outcome = self._settle(start, rows, proposal)
+        emitted, path, outcome = self._settle(start, rows, proposal)
         self._index += 1
         total = 1e3 * (time.perf_counter() - began)
         self.policy.spent(total, read_ms, len(emitted))
@@ -164,7 +161,7 @@ class Rounds:
             outcome=outcome,
             rows=rows,
             proposal=proposal,
-            accepted=accepted,
+            path=path,
             passes=1,
             draft_ms=draft_ms,
             verify_ms=verify_ms,
@@ -184,18 +181,30 @@ class Rounds:
             for source in self.sources:
                 source.begin(self.history)
 
-    def _settle(self, start: int, rows: Rows, proposal: Proposal | None) -> tuple[list[Emitted], int, Outcome]:
+    def _settle(self, start: int, rows: Rows, proposal: Proposal | None) -> Walked:
         """Verify, and cut every memory back to what stood."""
-        emitted, accepted, outcome = self._verify(rows, proposal)
-        self.target.truncate(start + accepted)
+        walked = walk(self.rule, rows, self.history, proposal, self.ends)
+        accepted = len(walked.path)
+        if proposal is not None and proposal.parents is not None:
+            self.target.settle([0, *(node + 1 for node in walked.path)])
+            for source in self.sources:
+                if source.name == proposal.source:
+                    source.walked(walked.path)
+        else:
+            self.target.truncate(start + accepted)
         for source in self.sources:
             source.truncate(start + accepted)
         self._observe(start, rows, proposal, accepted)
-        return emitted, accepted, outcome
+        return walked
 
     def _room(self, start: int) -> int:
         """Draft tokens that fit: the pass emits one more, and nothing may go beyond budget, context or batch."""
         return min(self._limit - start - 1, self.target.room - 1, self.target.max_rows - 1)
+
+    def _nodes(self) -> int:
+        """Nodes of a tree that fit, each a path of its own at worst; 0 where the target cannot branch."""
+        target = self.target
+        return min(target.room - 1, target.max_rows - 1, target.branches) if target.branches > 1 else 0
 
     def _read(self, plan: Plan) -> tuple[float, int, float]:
         """Milliseconds and tokens of the draft's reading of the prompt; milliseconds of reading or following beyond."""
@@ -222,39 +231,27 @@ class Rounds:
             if not read or another > enough or len(self.history) - source.unseen(self.history) >= self._prompt:
                 return n, ms
 
-    def _propose(self, source: Source | None, k: int, go_on: GoOn | None) -> tuple[Proposal | None, float]:
-        if source is None:
+    def _propose(self, plan: Plan) -> tuple[Proposal | None, float]:
+        if plan.source is None:
             return None, 0.0
         began = time.perf_counter()
-        proposal = source.propose(self.history, k, go_on)
+        if plan.tree is not None:
+            proposal = plan.source.branch(self.history, plan.tree)
+        else:
+            proposal = plan.source.propose(self.history, plan.k, plan.go_on)
         return proposal, 1e3 * (time.perf_counter() - began)
 
-    def _verify(self, rows: Rows, proposal: Proposal | None) -> tuple[list[Emitted], int, Outcome]:
-        """Left to right; stateful samplers see the accepted prefix: it joins the history as it is walked."""
-        emitted: list[Emitted] = []
-        tokens: Sequence[int] = proposal.tokens if proposal else ()
-        for i, token in enumerate(tokens):
-            drawn_from = proposal.laws[i] if proposal and proposal.laws else None
-            verdict = self.rule.judge(rows[i], self.history, len(self.history), token, drawn_from)
-            self.history.append(verdict.token)
-            if verdict.token != token:
-                emitted.append(_emit(verdict, "correction", i))
-                return emitted, i, "correction"
-            emitted.append(_emit(verdict, "accepted", i))
-            if token in self.ends:
-                return emitted, i + 1, "cut"
-        verdict = self.rule.choose(rows[len(tokens)], self.history, len(self.history))
-        self.history.append(verdict.token)
-        emitted.append(_emit(verdict, "bonus" if tokens else "plain", len(tokens)))
-        return emitted, len(tokens), "bonus" if tokens else "plain"
+    def _pass(self, proposal: Proposal | None) -> Rows:
+        last = self.history[-1]
+        if proposal is None:
+            return self.target.decode([last])
+        if proposal.parents is None:
+            return self.target.decode([last, *proposal.tokens])
+        return self.target.grow([last, *proposal.tokens], [-1, *(parent + 1 for parent in proposal.parents)])
 
     def _observe(self, start: int, rows: Rows, proposal: Proposal | None, accepted: int) -> None:
         for source in self.sources:
             own = proposal if proposal and proposal.source == source.name else None
             source.observe(self.history, start, own, accepted)
-            if proposal is not None and accepted < len(proposal.tokens):
+            if proposal is not None and proposal.parents is None and accepted < len(proposal.tokens):
                 source.hear(self.history, start, proposal.tokens, rows, accepted)
-
-
-def _emit(verdict: Verdict, origin: Origin, row: int) -> Emitted:
-    return Emitted(verdict.token, origin, verdict.margin, row)

@@ -23,8 +23,9 @@ def count(timings: Timings, done: Round) -> None:
     proposal = done.proposal
     if proposal is None:
         return
-    verified = len(proposal.tokens)
-    timings.proposed += proposal.drafted
+    verified = len(proposal.along(done.path))
+    timings.beside += len(proposal.tokens) - verified
+    timings.proposed += proposal.drafted - (len(proposal.tokens) - verified)
     timings.verified += verified
     timings.draft_n += verified
     timings.draft_n_accepted += done.accepted
@@ -61,12 +62,16 @@ class Reliability:
         if proposal is None or not proposal.tokens:
             return
         bins = self._bins.setdefault(proposal.source, [[0, 0.0, 0] for _ in range(_BINS)])
-        judged = done.accepted + (done.outcome == "correction")
-        for i, expected in enumerate(proposal.expected[:judged]):
+        stood = set(done.path)
+        reached = [-1, *done.path]
+        if done.outcome == "cut":
+            reached.pop()
+        for node in (node for at in reached for node in proposal.behind(at) if node < len(proposal.expected)):
+            expected = proposal.expected[node]
             tally = bins[min(int(expected * _BINS), _BINS - 1)]
             tally[0] += 1
             tally[1] += expected
-            tally[2] += i < done.accepted
+            tally[2] += node in stood
 
     def to_wire(self) -> dict[str, tuple[tuple[int, float, int], ...]]:
         """As ``Finished.reliability``."""
@@ -96,7 +101,7 @@ def record(done: Round) -> RoundRecord:
         round=done.index,
         pos=done.start,
         source=proposal.source if proposal and proposal.tokens else None,
-        proposed=tuple(proposal.tokens) if proposal else (),
+        proposed=tuple(proposal.along(done.path)) if proposal else (),
         targets=tuple(e.token for e in done.emitted),
         accepted=done.accepted,
         outcome=done.outcome,

@@ -44,6 +44,8 @@ class Verdict(NamedTuple):
 
 CAP = 99.0
 """Margins are capped here: a law of one token has no second best."""
+WIDTH = 8
+"""Tokens that may follow another in a tree."""
 
 
 class Rule(Protocol):
@@ -61,6 +63,9 @@ class Rule(Protocol):
 
     def draft(self, row: Row, history: Sequence[int], position: int) -> Draw:
         """The draft model's token from its own row."""
+
+    def choices(self, row: Row, history: Sequence[int], position: int) -> tuple[list[int], list[float]]:
+        """The draft model's first tokens, likeliest first, and their scores. Only where :attr:`may_drop`."""
 
     def probability(self, row: Row, history: Sequence[int], token: int) -> float:
         """The target's chance for ``token`` under the whole chain."""
@@ -96,6 +101,11 @@ class Greedy(_ChainRule):
         best, lead = self._chain.top_two(row, history)
         return Draw(lead if lead < CAP else CAP, best)
 
+    def choices(self, row: Row, history: Sequence[int], position: int) -> tuple[list[int], list[float]]:
+        """See :class:`Rule`."""
+        ids, scores = self._chain.first(row, history, WIDTH)
+        return ids.tolist(), scores.tolist()
+
 
 class Coupled(_ChainRule):
     """Position-keyed Gumbel noise shared by target and draft."""
@@ -119,6 +129,13 @@ class Coupled(_ChainRule):
         """See :class:`Rule`."""
         token, margin = self._best(row, history, position)
         return Draw(margin, token)
+
+    def choices(self, row: Row, history: Sequence[int], position: int) -> tuple[list[int], list[float]]:
+        """See :class:`Rule`: by perturbed scores, so another token is likely where its noise is large too."""
+        law = self._chain.law(row, history)
+        scores = law.logp + gumbel(noise_key(self.seed, position), law.ids)
+        order = np.argsort(-scores)[:WIDTH]
+        return law.ids[order].tolist(), scores[order].tolist()
 
     def _best(self, row: Row, history: Sequence[int], position: int) -> tuple[int, float]:
         law = self._chain.law(row, history)
@@ -190,6 +207,10 @@ class Rejection(_ChainRule):
             second, first = np.partition(law.logp, -2)[-2:]
             lead = float(first - second)
         return Draw(min(lead, CAP), self._draw(law), law)
+
+    def choices(self, row: Row, history: Sequence[int], position: int) -> tuple[list[int], list[float]]:
+        """Not to be called: a choice that was not drawn cannot be judged by this rule."""
+        raise NotImplementedError
 
     def _draw(self, law: Law) -> int:
         return int(law.ids[self._random.categorical(np.exp(law.logp))])

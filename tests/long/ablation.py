@@ -93,7 +93,7 @@ class Steady(PassCosts):
 class Cache:
     """A draft's memory that counts what is read into it."""
 
-    n_vocab, max_rows, room = 200_000, 16, 1_000_000
+    n_vocab, max_rows, room, branches = 200_000, 16, 1_000_000, 1
 
     def __init__(self) -> None:
         self.tokens: list[int] = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backend.speculation.contracts import GoOn, Proposal, Rows, Source
 from backend.speculation.policy import Plan
+from backend.speculation.tree import Budget
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ class Adversary:
         return 0
 
     may_follow = True
+    may_branch = False
+
+    def branch(self, history: list[int], budget: Budget) -> Proposal:
+        raise NotImplementedError
+
+    def walked(self, path: Sequence[int]) -> None: ...
 
     def follow(self, history: Sequence[int]) -> None: ...
 
@@ -67,7 +74,7 @@ class Planned:
         self._steps = list(steps)
         self.taken: list[Step] = []
 
-    def plan(self, history: Sequence[int], sources: Sequence[Source], room: int) -> Plan:
+    def plan(self, history: Sequence[int], sources: Sequence[Source], room: int, nodes: int = 0) -> Plan:
         step = self._steps.pop(0) if self._steps else Step("plain", 0)
         self.taken.append(step)
         for source in sources:

@@ -27,6 +27,8 @@ class TableModel:
         self.tokens: list[int] = []
         self.decodes: list[int] = []
         self.fail_after: int | None = None
+        self.branches = 1
+        self._open: list[list[int]] = []
 
     @property
     def length(self) -> int:
@@ -49,6 +51,7 @@ class TableModel:
             self.fail_after = None
             raise EngineError(ErrorCode.DECODE_FAILED, "the draft fell over")
         self.decodes.append(len(tokens))
+        self._open = []
         rows = []
         for token in tokens:
             self.tokens.append(token)
@@ -59,8 +62,32 @@ class TableModel:
         size = self.max_rows
         return [self.decode(tokens[i : i + size]) for i in range(0, len(tokens), size)][-1][-1:]
 
+    def grow(self, tokens: Sequence[int], parents: Sequence[int]) -> np.ndarray:
+        assert 0 < len(tokens) <= self.max_rows
+        assert len(tokens) == len(parents)
+        if not self._open:
+            self._held = list(self.tokens)
+        assert self._held == self.tokens, "the tree was forgotten meanwhile"
+        for token, parent in zip(tokens, parents, strict=True):
+            assert parent < len(self._open), "a node came before the one that it follows"
+            self._open.append([*(self._open[parent] if parent >= 0 else []), token])
+        assert len(self._open) <= self.room
+        leaves = [p for p in self._open if not any(o[: len(p)] == p and len(o) > len(p) for o in self._open)]
+        assert len(leaves) <= self.branches
+        self.decodes.append(len(tokens))
+        return np.stack([self.row([*self.tokens, *path]) for path in self._open[-len(tokens) :]])
+
+    def settle(self, path: Sequence[int]) -> None:
+        walked: list[int] = []
+        for node in path:
+            assert self._open[node][:-1] == walked, "this is no path"
+            walked = self._open[node]
+        self.tokens += walked
+        self._open = []
+
     def truncate(self, n: int) -> None:
         assert n <= self.length
+        self._open = []
         del self.tokens[n:]
 
     def keep(self, n: int) -> int:
@@ -74,6 +101,7 @@ class TableModel:
         return self.max_rows
 
     def clear(self) -> None:
+        self._open = []
         self.tokens.clear()
 
 

@@ -14,7 +14,8 @@ from backend.errors import EngineError, ErrorCode
 from backend.protocol import Sampling, Speculation, Timings
 from backend.speculation import statistics
 from backend.speculation.contracts import Proposal
-from backend.speculation.round import Emitted, Round
+from backend.speculation.round import Round
+from backend.speculation.walk import Emitted
 from tests.speculation.loop import make, run
 from tests.speculation.tables import MixedDraft, TableModel
 
@@ -27,7 +28,7 @@ def a_round(verified: int, accepted: int, outcome: str, drafted: int | None = No
     proposal = (
         Proposal(tokens, source, drafted=verified if drafted is None else drafted) if outcome != "plain" else None
     )
-    return Round(1, 10, emitted, outcome, np.zeros((1, 4), np.float32), proposal, accepted, passes=1)
+    return Round(1, 10, emitted, outcome, np.zeros((1, 4), np.float32), proposal, list(range(accepted)), passes=1)
 
 
 def counted(*rounds: Round) -> Timings:

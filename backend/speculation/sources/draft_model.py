@@ -15,6 +15,8 @@ from backend.sampling.chain import Row
 from backend.speculation.calibration import MarginLogistic
 from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Model, Proposal, Rows
 from backend.speculation.cost import PassCosts
+from backend.speculation.sources.draft_tree import DraftTree
+from backend.speculation.tree import Budget
 from backend.speculation.verify import Rule
 
 _SLICE = 64
@@ -56,6 +58,8 @@ class DraftModel:
         self._stumbled = False
         self._drawn: list[int] = []
         """Tokens drawn for the last proposal, those not put to the target included."""
+        self._tree: DraftTree | None = None
+        """The last proposal's, where it was one."""
 
     @property
     def may_follow(self) -> bool:
@@ -101,15 +105,36 @@ class DraftModel:
     def propose(self, history: list[int], k: int, go_on: GoOn | None) -> Proposal:
         """See :class:`Source`. A failing draft is cleared and tried once more, then sits out."""
         out = Proposal([], self.name)
-        self._drawn = []
+        self._drawn, self._tree = [], None
         if k > 0:
             self._trying(lambda: self._propose(history, k, go_on, out))
         return out
+
+    @property
+    def may_branch(self) -> bool:
+        """See :class:`Source`. Under the rejection rule a token that was not drawn cannot be judged."""
+        return self._rule.may_drop and self._model.branches > 1
+
+    def branch(self, history: list[int], budget: Budget) -> Proposal:
+        """See :class:`Source`. Fails like :meth:`propose`."""
+        out = Proposal([], self.name)
+        self._drawn, self._tree = [], None
+        self._trying(lambda: self._branch(history, budget, out))
+        return out
+
+    def walked(self, path: Sequence[int]) -> None:
+        """See :class:`Source`."""
+        if self._tree is not None and not self.failed:
+            held = self._tree.held_of(path)
+            self._guard(lambda: self._model.settle(held))
 
     def observe(self, history: Sequence[int], start: int, proposal: Proposal | None, accepted: int) -> None:
         """Learn from each drafted token up to the first that the text did not confirm, verified or not."""
         self._costs.enter(len(history))
         if proposal is None:
+            return
+        if self._tree is not None:
+            self._tree.learn(history[start:], self._calibration)
             return
         for feature, drawn, emitted in zip(proposal.features, self._drawn, history[start:], strict=False):
             self._calibration.observe(feature, drawn == emitted)
@@ -160,6 +185,19 @@ class DraftModel:
             self._learn_costs(len(missed), 1e3 * (first - began), 1e3 * (ended - first), out.drafted - 1)
         finally:
             del history[start:]
+
+    def _branch(self, history: list[int], budget: Budget, out: Proposal) -> None:
+        missed = history[self._model.length :]
+        if len(missed) > SMALL_READ:
+            return
+        began = time.perf_counter()
+        row = self._next(missed)
+        read = time.perf_counter()
+        self._learn_costs(len(missed), 1e3 * (read - began), 1e3 * (read - began), 0)
+        width = self._width if self._narrow else self._model.n_vocab
+        tree = DraftTree(self._model, self._rule, width, self._ends, self._calibration, self._costs)
+        tree.grow(history, row, budget, began, out)
+        self._tree = tree
 
     def _next(self, tokens: Sequence[int]) -> Row:
         self._check(tokens)

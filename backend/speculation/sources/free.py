@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from backend.speculation.contracts import Proposal
+from backend.speculation.tree import Budget
+
 
 class FreeSource:
     """The parts of :class:`Source` in which there is nothing to do."""
 
     may_follow = False
     """Every guess is scored anyway."""
+    may_branch = False
+
+    def branch(self, history: list[int], budget: Budget) -> Proposal:
+        """Not to be called: see :attr:`may_branch`."""
+        raise NotImplementedError
+
+    def walked(self, path: Sequence[int]) -> None:
+        """There is no tree."""
 
     def truncate(self, n: int) -> None:
         """Only emitted tokens are ever learnt as the history."""

@@ -122,7 +122,18 @@ def checks(environment: Environment, arguments: Sequence[str]) -> list[Step]:
         Step("ruff", [str(environment.tool("ruff")), "check", "."]),
         Step("mypy", [str(environment.tool("mypy"))]),
         Step("lint-imports", [str(environment.tool("lint-imports"))]),
-        Step("pytest", [str(environment.python), "-m", "pytest", *arguments]),
+        *tests(environment, arguments),
+    ]
+
+
+def tests(environment: Environment, arguments: Sequence[str]) -> list[Step]:
+    """All of them: two at a time, then those that measure time. With ``arguments``, what they say, one at a time."""
+    pytest = [str(environment.python), "-m", "pytest"]
+    if arguments:
+        return [Step("pytest", [*pytest, *arguments])]
+    return [
+        Step("pytest", [*pytest, "-m", "not alone", "--numprocesses", "2", "--dist", "worksteal"]),
+        Step("pytest alone", [*pytest, "-m", "alone"]),
     ]
 
 

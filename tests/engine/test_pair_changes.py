@@ -31,6 +31,7 @@ from tests.engine.rig import (
 
 
 @pytest.mark.parametrize("phase", ["prefill", "draft", "verify", "plain"])
+@pytest.mark.alone
 def test_cancel_in_each_phase_then_continue_as_if_fresh(smol: Pair, phase: str) -> None:
     """The reply ends within 200 ms of the flag, and the conversation goes on as from nothing (K12, K14)."""
     settings = OFF if phase == "plain" else DRAFT_4
@@ -54,6 +55,7 @@ def test_cancel_in_each_phase_then_continue_as_if_fresh(smol: Pair, phase: str) 
     assert min(took) < 200
 
 
+@pytest.mark.alone
 def test_cancel_during_a_long_prefill(smollm2: Path) -> None:
     """Inside a slice of 2,048 tokens, which takes seconds, and before the next slice (K15)."""
     with pair(smollm2, n_ctx=8192, batch=2048) as both:

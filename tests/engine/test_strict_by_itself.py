@@ -34,7 +34,8 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def undecided(path: Path, learnt: Learnt, draft: Path | None = None, wish: bool | None = None, **more: Any) -> Any:
-    return pair(path, draft, learnt, strict=wish, n_ctx=1024, **more)
+    """In a context that is searched in a second; a long one takes six."""
+    return pair(path, draft, learnt, **{"strict": wish, "n_ctx": 512} | more)
 
 
 def served() -> int:
@@ -50,7 +51,7 @@ def is_exact(both: Pair) -> bool:
 
 
 def test_texts_are_exact_where_that_costs_little(smollm2: Path, learnt: Learnt) -> None:
-    with undecided(smollm2, learnt, smollm2) as both:
+    with undecided(smollm2, learnt, smollm2, n_ctx=1024) as both:
         assert is_exact(both)
         assert both.target.context.exact_rows == 16
         assert both.costs.measured == [1, 2, 4, 8, 16]
@@ -123,7 +124,7 @@ def test_a_search_that_is_stopped_decides_nothing(smollm2: Path, learnt: Learnt,
         if phase == phase_stopped:
             flag.set()
 
-    both = Pair(load(smollm2, strict=None, n_ctx=1024), learnt=learnt)
+    both = Pair(load(smollm2, strict=None), learnt=learnt)
     try:
         both.measure(quietly, CancelFlag())
         with pytest.raises(EngineError) as caught:
@@ -138,7 +139,7 @@ def test_a_search_that_is_stopped_decides_nothing(smollm2: Path, learnt: Learnt,
 
 
 def test_nobody_looks_while_the_memory_is_of_use(smollm2: Path, learnt: Learnt) -> None:
-    both = Pair(load(smollm2, strict=None, n_ctx=1024), learnt=learnt)
+    both = Pair(load(smollm2, strict=None), learnt=learnt)
     try:
         both.measure(quietly, CancelFlag())
         say(both, COUNT, max_tokens=4)

@@ -331,6 +331,7 @@ def test_a_user_message_cannot_bring_ids(qwen: Vocab) -> None:
     assert not contains(ChatTemplate(None, qwen).prompt_tokens([message]), odd_ids(qwen, text))
 
 
+@pytest.mark.alone
 def test_a_long_conversation_is_quick(starter_draft: Path, qwen: Vocab) -> None:
     template = ChatTemplate(source_of(starter_draft), qwen)
     messages = [says("user" if i % 2 == 0 else "assistant", "some words of text " * 50) for i in range(201)]
@@ -417,6 +418,7 @@ def test_a_broken_template_is_told_in_one_sentence(name: str, qwen: Vocab) -> No
 
 
 @pytest.mark.parametrize("name", [*ENDLESS, *HUGE])
+@pytest.mark.alone
 def test_no_template_can_hang_or_fill_the_memory(name: str, qwen: Vocab) -> None:
     template = ChatTemplate((ENDLESS | HUGE)[name], qwen, seconds=0.5 if name in ENDLESS else 2)
     start = time.monotonic()
@@ -430,6 +432,7 @@ def test_no_template_can_hang_or_fill_the_memory(name: str, qwen: Vocab) -> None
             assert not thread.is_alive()
 
 
+@pytest.mark.alone
 def test_the_default_limit_holds(qwen: Vocab) -> None:
     start = time.monotonic()
     with pytest.raises(EngineError, match="did not end within 2 s"):

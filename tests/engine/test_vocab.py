@@ -118,6 +118,7 @@ def test_space_prefix_of_older_sentencepiece_models(tmp_path: Path) -> None:
         assert not vocab.space_prefix
 
 
+@pytest.mark.alone
 def test_digest_is_quick_and_tells_vocabularies_apart(
     tmp_path: Path, starter_target: Path, qwen: Vocab, smol: Vocab
 ) -> None:

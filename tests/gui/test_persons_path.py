@@ -52,6 +52,7 @@ def reply(desktop: Desktop, text: str, qtbot: QtBot) -> Message:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.alone
 def test_the_persons_path(qtbot: QtBot, tandem_home: Path, starter_target: Path, starter_draft: Path) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)

@@ -97,6 +97,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     assert "TANDEM_HOME" in done.stderr
 
 
+@pytest.mark.alone
 def test_the_first_paint_is_quick_and_loads_no_engine(tandem_home: Path) -> None:
     seconds, weight = min(
         (python(FIRST_PAINT, tandem_home).stdout.split() for _ in range(3)), key=lambda s: float(s[0])

@@ -408,6 +408,7 @@ def longest_turn(desktop: Desktop, qtbot: QtBot) -> float:
     return longest
 
 
+@pytest.mark.alone
 def test_the_ui_thread_is_never_blocked_while_streaming(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
     """Twenty thousand characters in a burst: no turn of the event loop takes longer than a quarter of a second.
 

@@ -265,11 +265,13 @@ def fastest_cancel(loaded: Worker, request: ReplyRequest, kind: type, skip: int)
     return loaded.run(talk)
 
 
+@pytest.mark.alone
 def test_cancel_while_generating(loaded: Worker) -> None:
     assert fastest_cancel(loaded, ask(COUNT, 4000, ignore_eos=True), Delta, 3) < 0.2
     settle(loaded)
 
 
+@pytest.mark.alone
 def test_cancel_while_reading_a_long_prompt(loaded: Worker) -> None:
     assert fastest_cancel(loaded, ask(LONG, reuse_cache=False), PromptProgress, 0) < 0.2
     settle(loaded)
@@ -278,6 +280,7 @@ def test_cancel_while_reading_a_long_prompt(loaded: Worker) -> None:
     assert text == again  # what was read before the cancel did no harm
 
 
+@pytest.mark.alone
 def test_cancel_while_loading(fresh: Worker) -> None:
     async def talk(client: RemoteEngine) -> float:
         spent = []

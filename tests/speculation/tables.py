@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from backend.errors import EngineError, ErrorCode
+
+
+@lru_cache(maxsize=4096)
+def _table(n_vocab: int, scale: float, key: tuple[int, ...]) -> np.ndarray:
+    """Read-only: the thousands of models that tests make share the few rows of their tables."""
+    row = (scale * np.random.default_rng(key).standard_normal(n_vocab)).astype(np.float32)
+    row.setflags(write=False)
+    return row
 
 
 class TableModel:
@@ -39,9 +48,8 @@ class TableModel:
         return self.n_ctx - len(self.tokens)
 
     def row(self, tokens: Sequence[int]) -> np.ndarray:
-        key = [self._seed, len(tokens) if self._order > 8 else 0, *tokens[-self._order :]]
-        rng = np.random.default_rng(key)
-        return (self._scale * rng.standard_normal(self.n_vocab)).astype(np.float32)
+        key = (self._seed, len(tokens) if self._order > 8 else 0, *tokens[-self._order :])
+        return _table(self.n_vocab, self._scale, key)
 
     def decode(self, tokens: Sequence[int]) -> np.ndarray:
         assert 0 < len(tokens) <= self.max_rows
@@ -114,7 +122,7 @@ class MixedDraft(TableModel):
         self._noise = noise
 
     def row(self, tokens: Sequence[int]) -> np.ndarray:
-        own = super().row(tokens)
+        own = super().row(tokens).copy()
         shared = self._target.row(tokens)
         n = min(len(own), len(shared))
         own[:n] = shared[:n] + self._noise * own[:n]

@@ -370,6 +370,11 @@ def test_checks_are_linters_types_contracts_and_tests(repo_root: Path) -> None:
     assert steps[-1].command[-1] == "-x"
 
 
+def test_every_test_runs_once(repo_root: Path) -> None:
+    beside, alone = commands.tests(Environment(repo_root), [])
+    assert [step.command[step.command.index("-m", 3) + 1] for step in (beside, alone)] == ["not alone", "alone"]
+
+
 @pytest.mark.parametrize(
     ("environ", "platform", "terminal", "way"),
     [

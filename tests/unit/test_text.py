@@ -172,6 +172,7 @@ def test_empty_stop_string_is_refused() -> None:
         TextStream[int](["a", ""])
 
 
+@pytest.mark.alone
 def test_a_token_costs_microseconds() -> None:
     def cost(stops: list[str]) -> float:
         out = TextStream[int](stops)

@@ -144,6 +144,7 @@ def test_unwritable_data_folder(models_folder: Path, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to one process")
+@pytest.mark.alone
 def test_interrupting_a_download(models_folder: Path, tandem_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_catalogue(tandem_home, b"content that never comes")
     with socket.create_server(("127.0.0.1", 0)) as server:

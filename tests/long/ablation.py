@@ -27,6 +27,7 @@ from backend.cli_pair import whole
 from backend.protocol import Message, Speculation
 from backend.speculation import calibration, policy
 from backend.speculation.calibration import BucketCounts, MarginLogistic
+from backend.speculation.contracts import SMALL_READ
 from backend.speculation.cost import PassCosts
 from backend.speculation.policy import Policy
 from backend.speculation.sources.draft_model import DraftModel
@@ -190,7 +191,7 @@ def _reply(
             in_prompt = cache.length < start
             plan.reading.read(history, start if in_prompt else at - 1)
             reading, aside = (_spent(cache, draft_costs), 0.0) if in_prompt else (0.0, _spent(cache, draft_costs))
-            if plan.reading.unseen(history) <= policy.SMALL_READ:
+            if plan.reading.unseen(history) <= SMALL_READ:
                 plan = chooser.plan(history, sources, start + most - at - 1)
         elif plan.following is not None:
             plan.following.follow(history)
@@ -240,8 +241,13 @@ PARTS: dict[str, Part] = {
 }
 
 
-def replay(path: Path) -> None:
-    """The table of one record."""
+def replay(args: argparse.Namespace) -> None:
+    """A table of each record."""
+    for path in args.records:
+        _replay(path)
+
+
+def _replay(path: Path) -> None:
     stored = json.loads(path.read_text())
     rig = {name: {int(n): ms for n, ms in table.items()} for name, table in stored["costs"].items()}
     rig |= {"texts": stored["texts"], "max_tokens": stored["max_tokens"]}
@@ -274,7 +280,7 @@ def main(arguments: Sequence[str]) -> int:
     recording.set_defaults(run=record)
     replaying = commands.add_parser("replay")
     replaying.add_argument("records", type=Path, nargs="+")
-    replaying.set_defaults(run=lambda args: [replay(path) for path in args.records])
+    replaying.set_defaults(run=replay)
     args = parser.parse_args(arguments)
     args.run(args)
     return 0

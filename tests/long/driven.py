@@ -45,11 +45,11 @@ def run(drive: Callable[[Desktop], None]) -> int:
     supervisor.worker_command = lambda: [sys.executable, "-m", "tests.long.scripted_worker"]
     begin = start.Desktop.begin
 
-    def begin_and_drive(desktop: Desktop) -> None:
-        begin(desktop)
-        QTimer.singleShot(0, desktop.window, lambda: _drive(desktop, drive))
+    def begin_and_drive(self: Desktop) -> None:
+        begin(self)
+        QTimer.singleShot(0, self.window, lambda: _drive(self, drive))
 
-    start.Desktop.begin = begin_and_drive
+    start.Desktop.begin = begin_and_drive  # type: ignore[method-assign]
     return app.main(["tandem-desktop"])
 
 

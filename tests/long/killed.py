@@ -129,11 +129,12 @@ class Killing:
         for asked, answer in self.kept.items():
             if stored.get(asked) != answer:
                 self.faults.append(f"{asked!r}: the answer has changed")
-        if (answer := stored.get(question)) is None or not said(question, self.script.tokens).startswith(answer):
-            self.faults.append(f"{question!r}: what is on disk is not what was sent: {answer!r}")
+        left = stored.get(question)
+        if left is None or not said(question, self.script.tokens).startswith(left):
+            self.faults.append(f"{question!r}: what is on disk is not what was sent: {left!r}")
             return
-        self.kept[question] = answer
-        self.lost.append(self.seconds_lost(question, answer, killed))
+        self.kept[question] = left
+        self.lost.append(self.seconds_lost(question, left, killed))
         if self.lost[-1] > self.most_lost:
             self.faults.append(f"{question!r}: the last {self.lost[-1]:.2f} s are lost")
 

@@ -6,8 +6,10 @@ import random
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from backend import wire
+from backend.protocol import TokenRecord
 from desktop.models.origins import pack
 from desktop.store import Store
 from desktop.store.rows import insert_whole
@@ -66,7 +68,8 @@ def long(tokens: int) -> OneChat:
 
 
 def _answer(at: int, text: str, start: int) -> OneMessage:
-    rounds, tokens = [], []
+    rounds: list[dict[str, Any]] = []
+    tokens: list[TokenRecord] = []
     for _, records, made in told(text, 3, start):
         lists = {name: list(getattr(made, name)) for name in ("proposed", "targets", "p")}
         rounds.append(asdict(made) | lists)

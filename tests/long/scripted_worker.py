@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from backend import worker
 from backend.protocol import (
@@ -26,6 +26,7 @@ from backend.protocol import (
     LoadOptions,
     Message,
     ModelInfo,
+    Origin,
     PromptProgress,
     ReplyEvent,
     ReplyRequest,
@@ -61,17 +62,19 @@ class Script:
 def told(text: str, per_round: int, start: int) -> Iterator[tuple[str, tuple[TokenRecord, ...], RoundRecord]]:
     """A text as rounds of so many tokens: its part, the tokens that it is made of, and the round."""
     tokens = list(texts.pieces(text))
-    source, last = ("lookup", "bonus") if per_round > 1 else (None, "plain")
+    source = "lookup" if per_round > 1 else None
+    last: Literal["bonus", "plain"] = "bonus" if per_round > 1 else "plain"
     for number, at in enumerate(range(0, len(tokens), per_round)):
         part = tokens[at : at + per_round]
         n, ids = len(part), tuple(range(at, at + len(part)))
-        origins = ["accepted"] * (n - 1) + [last]
+        origins: list[Origin] = ["accepted" for _ in part]
+        origins[-1] = last
         records = tuple(
             TokenRecord(i, len(piece.encode()), origin, source, number, start + i)
             for i, piece, origin in zip(ids, part, origins, strict=True)
         )
-        took = {"draft_ms": 1.0, "verify_ms": 20.0, "host_ms": 0.2}
-        yield "".join(part), records, RoundRecord(number, start + at, source, ids[:-1], ids, n - 1, last, n, **took)
+        made = RoundRecord(number, start + at, source, ids[:-1], ids, n - 1, last, n, 1.0, 20.0, 0.2)
+        yield "".join(part), records, made
 
 
 def said(asked: str, tokens: int) -> str:
@@ -118,7 +121,7 @@ class Pair:
             n += len(tokens)
             yield Delta(part, tokens, counters(n, prompt, script.rate, script.round), (made,))
             self._note(asked, part)
-        reason = "cancelled" if flag.is_set() else "stop"
+        reason: Literal["cancelled", "stop"] = "cancelled" if flag.is_set() else "stop"
         end = counters(n, prompt, script.rate, script.round)
         yield Finished(reason, end, seed=7, start=prompt, ids=tuple(range(n)), tokenizer=TOKENIZER)
 
@@ -160,7 +163,7 @@ class Rig(rig.Rig):
     def check(self, *_: Any, **__: Any) -> None:
         """Everything fits."""
 
-    def place(self, _target: Path, _draft: str | None, options: LoadOptions, **_: Any) -> LoadOptions:
+    def place(self, target: Path, draft: str | None, options: LoadOptions, *, anyway: bool) -> LoadOptions:
         return options
 
     def load_target(self, path: Path, model_id: str, *_: Any) -> Any:
@@ -187,5 +190,5 @@ class Rig(rig.Rig):
 
 
 if __name__ == "__main__":
-    rig.Rig = Rig
+    rig.Rig = Rig  # type: ignore[misc]
     sys.exit(worker.main())

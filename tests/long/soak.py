@@ -62,7 +62,7 @@ class Soak:
 
     async def load(self) -> None:
         request = LoadRequest(target=self.target, draft=self.draft, options=LoadOptions(n_ctx=2048))
-        async with aclosing(self.engine.load(request, f"load-{time.time_ns()}")) as progress:
+        async with aclosing(self.engine.load(request, f"load-{time.time_ns()}")) as progress:  # type: ignore[type-var]
             async for _ in progress:
                 pass
         self.level.clear()
@@ -85,7 +85,7 @@ class Soak:
     async def reply(self, stop_after: float | None = None, meanwhile: str = "") -> None:
         job = f"soak-{time.time_ns()}"
         text, finished, began, asked = "", None, time.monotonic(), None
-        async with aclosing(self.engine.reply(self.request(), job)) as events:
+        async with aclosing(self.engine.reply(self.request(), job)) as events:  # type: ignore[type-var]
             async for event in events:
                 if isinstance(event, Delta):
                     text += event.text
@@ -112,7 +112,8 @@ class Soak:
             await self.engine.set_speculation(Speculation(enabled=self.random.random() < 0.6))
         elif what == "swap":
             draft = self.draft if self.random.random() < 0.6 else None
-            async with aclosing(self.engine.set_draft(DraftRequest(draft=draft), f"swap-{time.time_ns()}")) as steps:
+            swap = self.engine.set_draft(DraftRequest(draft=draft), f"swap-{time.time_ns()}")
+            async with aclosing(swap) as steps:  # type: ignore[type-var]
                 async for _ in steps:
                     pass
         self.did(what)

@@ -54,10 +54,10 @@ class Shape:
 
 
 class Span(NamedTuple):
-    """``count`` numbers of the source from ``start`` on, and where they go."""
+    """``length`` numbers of the source from ``start`` on, and where they go."""
 
     start: int
-    count: int
+    length: int
     to: int
 
 
@@ -120,7 +120,7 @@ def widen(source: Path, out: Path, new: Shape, name: str) -> None:
     _copy_fields(reader, writer, old, new, name)
     for title, tensor, empty in _planned(reader, old, new):
         wide = _wide(tensor, axes, np.sqrt(old.width / new.width), empty=empty)
-        writer.add_tensor(title, wide, raw_dtype=tensor.tensor_type)  # type: ignore[arg-type]  # it is all that it asks
+        writer.add_tensor(title, wide, raw_dtype=tensor.tensor_type)  # it is all that it asks
     size, free = sum(t.nbytes for t in writer.tensors[0].values()), shutil.disk_usage(out.parent).free
     if size > 0.95 * free:
         raise UnfitError(f"{out} would take {shown_size(size)}, and {shown_size(free)} are free; choose another disk.")

@@ -86,14 +86,20 @@ class Cold:
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
+        if not seen:  # it was over before the first look
+            await self._look(seen)
         run.peak_memory = max(seen, default=0)
         return run
 
     async def _watch(self, seen: list[int]) -> None:
         while self.client is not None:
+            await self._look(seen)
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _look(self, seen: list[int]) -> None:
+        if self.client is not None:
             with contextlib.suppress(EngineError):  # the reply itself says what is wrong
                 seen.append((await self.client.state()).memory)
-            await asyncio.sleep(_LOOK_EVERY)
 
 
 def table(runs: Sequence[Run]) -> list[str]:

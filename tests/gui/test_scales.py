@@ -48,6 +48,7 @@ def inked(image: QImage) -> QImage:
     return image.copy(QRect(left, upper, right - left + 1, lower - upper + 1))
 
 
+@pytest.mark.usefixtures("qapp")
 @pytest.mark.parametrize("ratio", [1.0, 1.25, 1.5, 2.0])
 def test_a_formula_is_as_sharp_wherever_it_stands(ratio: float) -> None:
     em, black = 24.0, QColor("black")

@@ -250,6 +250,7 @@ def test_a_damaged_file_says_so_and_stays(path: Path) -> None:
     assert path.read_bytes().startswith(b"this is not")
 
 
+@pytest.mark.alone
 def test_writes_do_not_wait_for_the_disk(store: Store) -> None:
     """The window never blocks on a write that it does not need: a flush while streaming only queues."""
     chat = store.add_chat("x").result()

@@ -6,6 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -38,18 +39,18 @@ def _open_as_nobody(path: Path) -> str:
 
 
 @pytest.mark.parametrize("exists", [False, True], ids=["new", "existing"])
-def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path, exists: bool) -> None:
-    for parent in [tmp_path, *tmp_path.parents][:3]:
-        parent.chmod(0o755)  # so that the other user can reach the folder
-    folder = tmp_path / "locked"
-    folder.mkdir()
-    if exists:
-        store = Store(folder / "chats.sqlite")
-        store.add_chat("here before").result()
-        store.close()
-    folder.chmod(0o555)
-    said = _open_as_nobody(folder / "chats.sqlite")
-    folder.chmod(0o755)
+def test_a_folder_that_cannot_be_written_says_so(exists: bool) -> None:
+    with tempfile.TemporaryDirectory() as place:  # pytest's own folders are closed to the other user
+        Path(place).chmod(0o755)
+        folder = Path(place) / "locked"
+        folder.mkdir()
+        if exists:
+            store = Store(folder / "chats.sqlite")
+            store.add_chat("here before").result()
+            store.close()
+        folder.chmod(0o555)
+        said = _open_as_nobody(folder / "chats.sqlite")
+        folder.chmod(0o755)
     read = "['here before'] " if exists else ""
     assert said.startswith(f"{read}readonly: Chats cannot be saved in")
     assert "TANDEM_HOME" in said

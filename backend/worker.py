@@ -70,7 +70,7 @@ def _take_stdout() -> int:
 
 
 def _listen(port: int) -> socket.socket:
-    # Named TCP, or asyncio does not switch Nagle's algorithm off: each answer would then wait 40 ms for the reader's ACK.
+    # Named TCP, or asyncio leaves Nagle's algorithm on, and each answer waits 40 ms for the reader's acknowledgement.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.bind(("127.0.0.1", port))

@@ -303,6 +303,8 @@ class PromptProgress:
     done: int
     total: int
     cached: int
+    thinking: bool = False
+    """Whether the prompt ends in an opening ``<think>``: the reply begins within it and brings its end alone."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -48,6 +48,8 @@ SHORTCUTS = (
     Shortcut("attach", _S.Open, marked("Attach files"), "Writing"),
     Shortcut("edit", "Ctrl+Shift+M", marked("Edit the last message"), "Writing"),
     Shortcut("stop", "Esc", marked("Stop the reply"), "Replies"),
+    Shortcut("earlier", "Alt+Left", marked("Earlier version of the message"), "Replies"),
+    Shortcut("later", "Alt+Right", marked("Later version of the message"), "Replies"),
     Shortcut("regenerate", "Ctrl+R", marked("Regenerate the last reply"), "Replies"),
     Shortcut("continue", "Ctrl+Shift+R", marked("Continue the last reply"), "Replies"),
     Shortcut("copy", "Ctrl+Shift+C", marked("Copy the last reply"), "Replies"),
@@ -56,12 +58,14 @@ SHORTCUTS = (
     Shortcut("speculation", "Ctrl+Shift+S", marked("Speculation on or off"), "Speculation"),
     Shortcut("benchmark", "Ctrl+Shift+B", marked("Measure this pair"), "Speculation"),
     Shortcut("panel", "F9", marked("Show or hide the speculation panel"), "Speculation"),
+    Shortcut("next_pane", "F6", marked("Go to the next part of the window"), "Window"),
     Shortcut("sidebar", "F8", marked("Show or hide the chats"), "Window"),
     Shortcut("models", "Ctrl+Shift+L", marked("Models"), "Window"),
     Shortcut("zoom_in", _S.ZoomIn, marked("Zoom in"), "Window", ("Ctrl+=",)),
     Shortcut("zoom_out", _S.ZoomOut, marked("Zoom out"), "Window"),
     Shortcut("zoom_reset", "Ctrl+0", marked("Zoom back to 100 %"), "Window"),
     Shortcut("settings", "Ctrl+,", marked("Settings"), "Window"),
+    Shortcut("about", "Ctrl+Shift+F1", marked("About Tandem"), "Window"),
     Shortcut("shortcuts", "F1", marked("Keyboard shortcuts"), "Window", ("Ctrl+/",)),
     Shortcut("quit", _S.Quit, marked("Quit"), "Window"),
 )
@@ -71,6 +75,7 @@ def fixed(send_with: SendWith) -> tuple[tuple[str, str, str], ...]:
     """Keys of a widget, not of the window, which are listed too: key, text and group's source."""
     enter = send_with == "enter"
     return (
+        (tr("Ctrl+1 to 9"), tr("Open one of the first nine chats"), "Chats"),
         (tr("Enter") if enter else tr("Ctrl+Enter"), tr("Send the message"), "Writing"),
         (tr("Shift+Enter") if enter else tr("Enter"), tr("New line"), "Writing"),
         (tr("Delete", note="the key"), tr("Remove an attachment"), "Writing"),

@@ -16,6 +16,8 @@ from backend.errors import EngineError, ErrorCode
 
 _GUARD = "\ue3a7"
 """A private-use character that no vocabulary has and that therefore never merges with its neighbours."""
+_TAG_TOKENS = 12
+"""At the end of a prompt, that surely hold a tag and what follows it."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -188,6 +190,15 @@ def neutralize(vocab: Vocab, text: str) -> str:
         f"A message holds the text of a control token ({special!r}) that this model's chat template cannot carry"
         " as plain text: remove it.",
     )
+
+
+def opens_thinking(vocab: Vocab, ids: Sequence[int]) -> bool:
+    """Whether a prompt ends in an opening ``<think>``, as some templates write it: the reply is inside from the first.
+
+    The tag is one token or a few, and line breaks may follow it.
+    """
+    end = b"".join(vocab.piece(i, special=True) for i in ids[-_TAG_TOKENS:])
+    return end.decode("utf-8", "replace").rstrip().endswith("<think>")
 
 
 def own_ids(vocab: Vocab, content: str, ids: Sequence[int] | None, tokenizer: str | None) -> tuple[int, ...] | None:

@@ -16,6 +16,7 @@ from backend.engine.context import Rows
 from backend.engine.context import Sequence as TokenSequence
 from backend.engine.generation import Generation
 from backend.engine.learner import Learner
+from backend.engine.prompt import opens_thinking
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Finished, PromptProgress, ReplyEvent, ReplyRequest, Speculation, Timings
 from backend.sampling.chain import Chain
@@ -117,6 +118,7 @@ def read_prompt(
     Returns the row of its last token; with a passenger in the last slice also the rows of the passenger's tokens.
     """
     began = time.perf_counter()
+    thinking = opens_thinking(pair.target.vocab, prompt)
     context, sequence = pair.target.context, pair.target.context.sequence()
     kept = sequence.keep(min(common_prefix(sequence.tokens, prompt), len(prompt) - 1))
     timings.cache_n, timings.prompt_n = kept, len(prompt) - kept
@@ -132,7 +134,7 @@ def read_prompt(
         along = passenger.proposal.tokens if passenger else []
         rows = sequence.append([*part, *along], 1 + len(along) if last else 0)
         timings.prompt_ms += 1e3 * (time.perf_counter() - began)
-        yield PromptProgress(i + len(part), len(prompt), kept)
+        yield PromptProgress(i + len(part), len(prompt), kept, thinking)
         began = time.perf_counter()
     assert rows is not None
     if passenger is None:

@@ -24,6 +24,7 @@ from desktop.models import asking, parts
 from desktop.models.attempt import Steps
 from desktop.models.replying import Replying
 from desktop.models.shown import Shown
+from desktop.models.thinking import still_opened
 from desktop.models.titles import title_from
 from desktop.settings import ChatSettings, SettingsFile
 from desktop.store import Chat, Draft, Message, NewChat, Store
@@ -261,7 +262,7 @@ class Conversation(Shown):
         if upto is None:
             return
         known: dict[str, Any] = {"target": reply.target, "settings": reply.settings}
-        known["parts"] = (parts.edited(text, reply.target),)
+        known["parts"] = (parts.edited(text, reply.target, opened=still_opened(reply, text)),)
         shown = self.messages
         edited = yield self._store.add_message(reply.chat, reply.parent, "assistant", text, **known)
         if self.messages is shown:

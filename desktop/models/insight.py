@@ -135,28 +135,31 @@ def says_equation_two(timings: Timings, cost: CostTable | None) -> str:
     return tr(said, expected=expected, took=took)
 
 
-def says_costs(cost: CostTable | None) -> str:
-    """What passes cost on this machine."""
+def cost_rows(cost: CostTable | None) -> list[tuple[str, str, str]]:
+    """What passes cost on this machine: over how many tokens, milliseconds, and how many plain passes that is."""
     if cost is None or not cost.target:
-        return tr("Passes are measured when a model is loaded.")
+        return []
     one = pass_ms(cost, 1)
     sizes = [n for n in (1, 2, 4, 8, 16) if n <= max(cost.target)]
-    passes_say = ", ".join(_says_pass(n, pass_ms(cost, n), one) for n in sizes)
-    if not cost.draft_step:
-        return tr("A pass over so many tokens takes {passes}. In brackets: in plain passes.", passes=passes_say)
-    return tr(
-        "A pass over so many tokens takes {passes}; a draft step {ms:.1f} ms ({ratio:.2f}). In brackets: in plain "
-        "passes.",
-        passes=passes_say,
-        ms=cost.draft_step,
-        ratio=cost.draft_step / one,
-    )
+    rows = [(tr("pass over {n}", n=n), pass_ms(cost, n)) for n in sizes]
+    if cost.draft_step:
+        rows.append((tr("draft step"), cost.draft_step))
+    return [(name, f"{ms:.1f}", f"{ms / one:.2f}") for name, ms in rows]
 
 
-def _says_pass(n: int, ms: float, plain: float) -> str:
-    if n == 1:
-        return tr("{n}: {ms:.0f} ms", n=n, ms=ms)
-    return tr("{n}: {ms:.0f} ms ({ratio:.2f})", n=n, ms=ms, ratio=ms / plain)
+def time_shares(timings: Timings) -> tuple[float, float, float] | None:
+    """Of the time that rounds took: drafting, the target's passes, and the rest of the work; None before any."""
+    parts = timings.draft_ms, timings.verify_ms, timings.host_ms
+    whole = sum(parts)
+    return (parts[0] / whole, parts[1] / whole, parts[2] / whole) if whole > 0 else None
+
+
+def says_shares(shares: tuple[float, float, float] | None) -> str:
+    """The same in words."""
+    if shares is None:
+        return tr("No rounds yet.")
+    draft, verify, host = (f"{share:.0%}".replace("%", " %") for share in shares)
+    return tr("From the left: draft {draft}, target {verify}, host {host}.", draft=draft, verify=verify, host=host)
 
 
 def says_what_if(alpha: float, k: int, share: float, cost: CostTable | None) -> str:

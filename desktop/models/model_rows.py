@@ -136,7 +136,7 @@ def _detail(model: Any, outlook: Outlook, fetch: Fetch | None, used: str) -> str
     licence = model.entry.licence.name if model.entry is not None and model.entry.licence is not None else ""
     drafts = model.entry is not None and "target" not in model.entry.roles
     role = tr(_USED[used]) if used else tr("draft") if drafts else ""
-    return " · ".join(part for part in (size, role, place(model), licence, outlook.words) if part)
+    return " · ".join(part for part in (size, role, outlook.words, place(model), licence) if part)
 
 
 def _hit_detail(hit: Any) -> str:

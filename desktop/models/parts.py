@@ -14,6 +14,7 @@ from typing import Any
 
 from desktop.language import marked, tr
 from desktop.models.origins import cut, next_round
+from desktop.models.thinking import noted
 from desktop.store import Message
 
 _OWN = ("target", "draft", "tokenizer", "seed", "settings", "state", "timings", "finish", "note", "error", "comparison")
@@ -21,9 +22,11 @@ _HALF = "\ufffd"
 """What is shown where a character is not whole."""
 
 
-def edited(text: str, target: str | None) -> dict[str, Any]:
-    """A person's version of a reply by ``target``."""
+def edited(text: str, target: str | None, *, opened: bool = False) -> dict[str, Any]:
+    """A person's version of a reply by ``target``; ``opened`` as in ``models.thinking``."""
     known: dict[str, Any] = {"edited": True, "bytes": _size(text), "rounds": 0}
+    if opened:
+        known["settings"] = noted({})
     return known if target is None else known | {"target": target}
 
 

@@ -19,6 +19,7 @@ from backend.protocol import Delta, Finished, PromptProgress, ReplyRequest, Roun
 from desktop.bridge import EngineBridge
 from desktop.models import asking, parts
 from desktop.models.origins import joined
+from desktop.models.thinking import noted, opened
 from desktop.models.unsaved import Unsaved
 from desktop.store import Message
 from desktop.store.records import ROUNDS_KEPT, MessageState
@@ -142,8 +143,13 @@ class Replying(QObject):
         self.state = state
 
     def _on_prompt(self, job: str, progress: PromptProgress) -> None:
-        if self._mine(job):
-            self.reading.emit(progress)
+        running = self._mine(job)
+        if running is None:
+            return
+        if progress.thinking and running.was is None and not opened(running.message):
+            running.message = replace(running.message, settings=noted(running.message.settings))
+            self._unsaved.update(running.message.id, settings=running.message.settings)
+        self.reading.emit(progress)
 
     def _on_delta(self, job: str, _side: str, delta: Delta) -> None:
         running = self._mine(job)

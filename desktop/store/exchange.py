@@ -53,11 +53,13 @@ def to_json(chats: Iterable[tuple[Chat, list[Message]]]) -> Iterator[str]:
     yield "\n]\n}\n"
 
 
-def to_markdown(chat: Chat, branch: list[Message], author: Callable[[Message], str]) -> str:
-    """The branch that is on screen, to be read."""
+def to_markdown(
+    chat: Chat, branch: list[Message], author: Callable[[Message], str], text: Callable[[Message], str]
+) -> str:
+    """The branch that is on screen, to be read: who said it, and the text of it."""
     parts = [f"# {' '.join(chat.title.split())}"]
-    texts = [(author(message), asked(message.content.strip(), message.attachments)) for message in branch]
-    parts += [f"**{who}**\n\n{text}" for who, text in texts if text]
+    said = [(author(message), asked(text(message).strip(), message.attachments)) for message in branch]
+    parts += [f"**{who}**\n\n{what}" for who, what in said if what]
     return "\n\n".join(parts) + "\n"
 
 

@@ -40,6 +40,7 @@ class _Recipe(BaseModel):
     sampling: dict[str, Any] = {}
     max_tokens: int | None = Field(default=None, ge=1, lt=2**31)
     template_kwargs: dict[str, Any] = {}
+    thinking_opened: bool = False
 
 
 class _Comparison(BaseModel):

@@ -112,7 +112,7 @@ QTableView { border: 1px solid $line; border-radius: $r; background: $page; colo
   selection-background-color: $pressed; selection-color: $ink; }
 QTableView:focus { border: 1px solid $accent; }
 QTableView::item { padding: $u1 $u2; }
-QHeaderView, QHeaderView::section { background: $page; color: $subtle; border: none; }
+QHeaderView, QHeaderView::section { background: transparent; color: $subtle; border: none; }
 QHeaderView::section { border-bottom: 1px solid $line; padding: $u1 $u3; }
 
 #composer { background: $page; border: 1px solid $line; border-radius: $u3; }

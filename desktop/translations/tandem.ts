@@ -496,27 +496,7 @@
     </message>
     <message>
         <source>Passes are measured when a model is loaded.</source>
-        <extracomment>desktop/models/insight.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A pass over so many tokens takes {passes}. In brackets: in plain passes.</source>
-        <extracomment>desktop/models/insight.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A pass over so many tokens takes {passes}; a draft step {ms:.1f} ms ({ratio:.2f}). In brackets: in plain passes.</source>
-        <extracomment>desktop/models/insight.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{n}: {ms:.0f} ms</source>
-        <extracomment>desktop/models/insight.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{n}: {ms:.0f} ms ({ratio:.2f})</source>
-        <extracomment>desktop/models/insight.py</extracomment>
+        <extracomment>desktop/widgets/cost_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1477,7 +1457,7 @@
     </message>
     <message>
         <source>Close</source>
-        <extracomment>desktop/views/benchmark.py, desktop/views/cheat_sheet.py, desktop/views/models_window.py, desktop/views/refusal.py, desktop/views/settings/dialog.py, desktop/views/token_dialog.py, desktop/views/trial.py</extracomment>
+        <extracomment>desktop/views/about.py, desktop/views/benchmark.py, desktop/views/cheat_sheet.py, desktop/views/models_window.py, desktop/views/refusal.py, desktop/views/settings/dialog.py, desktop/views/token_dialog.py, desktop/views/trial.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2357,7 +2337,87 @@
     </message>
     <message>
         <source>Licence</source>
-        <extracomment>desktop/views/model_detail.py</extracomment>
+        <extracomment>desktop/views/about.py, desktop/views/model_detail.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pass over {n}</source>
+        <extracomment>desktop/models/insight.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>draft step</source>
+        <extracomment>desktop/models/insight.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the left: draft {draft}, target {verify}, host {host}.</source>
+        <extracomment>desktop/models/insight.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier version of the message</source>
+        <extracomment>desktop/shortcuts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Later version of the message</source>
+        <extracomment>desktop/shortcuts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go to the next part of the window</source>
+        <extracomment>desktop/shortcuts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>About Tandem</source>
+        <extracomment>desktop/shortcuts.py, desktop/views/about.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ctrl+1 to 9</source>
+        <extracomment>desktop/shortcuts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open one of the first nine chats</source>
+        <extracomment>desktop/shortcuts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>see its package</source>
+        <extracomment>desktop/views/about.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tandem {version}</source>
+        <extracomment>desktop/views/about.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chat with models on this machine, sooner with a draft beside them. Free under the Apache 2.0 licence.</source>
+        <extracomment>desktop/views/about.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The libraries it stands on, and their licences:</source>
+        <extracomment>desktop/views/about.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Library</source>
+        <extracomment>desktop/views/about.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <extracomment>desktop/views/about.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Libraries and their licences</source>
+        <extracomment>desktop/views/about.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3994,6 +4054,36 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>What passes cost here</source>
+        <extracomment>desktop/widgets/cost_table.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <extracomment>desktop/widgets/cost_table.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Of the target, in one pass; or one of the draft&apos;s</source>
+        <extracomment>desktop/widgets/cost_table.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured on this machine, milliseconds</source>
+        <extracomment>desktop/widgets/cost_table.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Plain passes</source>
+        <extracomment>desktop/widgets/cost_table.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many passes over one token take the same time</source>
+        <extracomment>desktop/widgets/cost_table.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Default: {number}.</source>
         <extracomment>desktop/widgets/field.py</extracomment>
         <translation type="unfinished"></translation>
@@ -4311,7 +4401,7 @@
     </message>
     <message>
         <source>ms</source>
-        <extracomment>desktop/widgets/plots.py</extracomment>
+        <extracomment>desktop/widgets/cost_table.py, desktop/widgets/plots.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4402,6 +4492,11 @@
     <message>
         <source>Table</source>
         <extracomment>desktop/widgets/table.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where a pass goes</source>
+        <extracomment>desktop/widgets/time_split.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from desktop.language import tr
 from desktop.shortcuts import SHORTCUTS, all_keys
+from desktop.views.about import About
 from desktop.views.cheat_sheet import CheatSheet
+from desktop.views.panes import next_pane
 
 if TYPE_CHECKING:
     from desktop.views.main_window import MainWindow
@@ -31,6 +33,11 @@ class Actions(QObject):
             action.triggered.connect(lambda _=False, call=calls[shortcut.id]: call())
             window.addAction(action)
             self.by_id[shortcut.id] = action
+        for number in range(9):
+            action = QAction(window)
+            action.setShortcut(QKeySequence(f"Ctrl+{number + 1}"))
+            action.triggered.connect(lambda _=False, number=number: window.sidebar.open_nth(number))
+            window.addAction(action)
         window.sidebar.settings.clicked.connect(lambda: window.edit_settings())
         window.sidebar.more.setMenu(self._menu())
         window.sidebar.more.setPopupMode(window.sidebar.more.ToolButtonPopupMode.InstantPopup)
@@ -48,6 +55,9 @@ class Actions(QObject):
             "write": window.page.composer.setFocus,
             "attach": window.attachments.choose,
             "stop": window.stop,
+            "earlier": lambda: self._step_version(-1),
+            "later": lambda: self._step_version(1),
+            "next_pane": lambda: next_pane(window),
             "regenerate": conversation.regenerate,
             "continue": conversation.go_on,
             "copy": self._copy_last,
@@ -64,6 +74,7 @@ class Actions(QObject):
             "zoom_out": lambda: window.zoom.step(-1),
             "zoom_reset": window.zoom.reset,
             "settings": window.edit_settings,
+            "about": lambda: About(window).open(),
             "shortcuts": self.show_shortcuts,
             "quit": window.close,
         }
@@ -71,6 +82,15 @@ class Actions(QObject):
     def _search(self) -> None:
         self._window.sidebar.show()
         self._window.sidebar.start_search()
+
+    def _step_version(self, step: int) -> None:
+        """Of the message that has the focus, else of the last one that has versions."""
+        messages, place = self._window.page.messages, self._window.conversation.place
+        widgets = [w for w in messages.widgets if messages.isVisible() and place(w.message)[1] > 1]
+        focus = self._window.focusWidget()
+        focused = [w for w in widgets if focus is not None and (w is focus or w.isAncestorOf(focus))]
+        for widget in (focused or widgets)[-1:]:
+            messages.sibling.emit(widget.message, step)
 
     def _copy_last(self) -> None:
         replies = [w for w in self._window.page.messages.widgets if w.message.role == "assistant"]
@@ -97,6 +117,7 @@ class Actions(QObject):
         menu.addAction(tr("Restart engine"), window.engine.restart)
         menu.addAction(tr("Open log folder"), window.open_logs)
         menu.addAction(self.by_id["shortcuts"])
+        menu.addAction(self.by_id["about"])
         menu.addSeparator()
         menu.addAction(self.by_id["quit"])
         return menu

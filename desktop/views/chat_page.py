@@ -71,7 +71,9 @@ class ChatPage(QWidget):
         self.setAcceptDrops(True)
         self._zoom = 100
         self.set_zoom(100)
-        self.messages.verticalScrollBar().rangeChanged.connect(self._align)
+        for area in (self._empty, self.messages):
+            area.verticalScrollBar().rangeChanged.connect(self._align)
+        self._stack.currentChanged.connect(self._align)
         self._connect()
 
     def set_zoom(self, percent: int) -> None:
@@ -124,10 +126,11 @@ class ChatPage(QWidget):
         )
         self.messages.set_waiting(said)
 
-    def _align(self, _low: int, high: int) -> None:
-        """Keep the composer below the column, which the scroll bar moves aside."""
-        bar = self.messages.verticalScrollBar().sizeHint().width() if high > 0 else 0
-        self._below.setContentsMargins(0, 0, bar, 0)
+    def _align(self) -> None:
+        """Keep the composer below the column, which the scroll bar of what is shown moves aside."""
+        shown = self.messages if self._stack.currentWidget() is self.messages else self._empty
+        bar = shown.verticalScrollBar()
+        self._below.setContentsMargins(0, 0, bar.sizeHint().width() if bar.maximum() > 0 else 0, 0)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files can be dropped anywhere on the page, not only into the box."""

@@ -20,6 +20,7 @@ from backend.protocol import Comparison, Delta, PromptProgress, Timings
 from desktop.figures import count, figures
 from desktop.language import counted, marked, tr
 from desktop.maths.typesetter import Typesetter
+from desktop.models.thinking import tagged
 from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
 from desktop.views.difference import Excerpt, excerpts
@@ -84,6 +85,8 @@ class CompareView(QWidget):
     def on_prompt(self, side: str, progress: PromptProgress) -> None:
         """A side reads the prompt."""
         if side in self.panes:
+            for pane in self.panes.values():  # it is read once for both
+                pane.opened = progress.thinking
             done, total = count(progress.done), count(progress.total)
             self.panes[side].set_state(tr("Reading prompt {done}/{total}", done=done, total=total))
 
@@ -146,6 +149,8 @@ class Pane(QFrame):
         self._blocks = BlockView(maths=maths)
         self._expected: int | None = None
         self._text = ""
+        self.opened = False
+        """See ``models.thinking``."""
         inside = QWidget()
         inside.setObjectName("column")
         column = QVBoxLayout(inside)
@@ -175,7 +180,7 @@ class Pane(QFrame):
         return self._text
 
     def begin(self, expected: int | None) -> None:
-        self._text, self._expected = "", expected
+        self._text, self._expected, self.opened = "", expected, False
         self.difference = None
         self._difference.hide()
         self._blocks.show_markdown("", complete=True)
@@ -189,14 +194,14 @@ class Pane(QFrame):
 
     def add(self, delta: Delta) -> None:
         self._text += delta.text
-        self._blocks.show_markdown(self._text, complete=False)
+        self._blocks.show_markdown(tagged(self._text, self.opened), complete=False)
         if self._expected:
             self._bar.setValue(min(delta.timings.predicted_n, self._expected))
         self._show(delta.timings)
 
     def finish(self, text: str, timings: Timings) -> None:
         self._text = text
-        self._blocks.show_markdown(text, complete=True)
+        self._blocks.show_markdown(tagged(text, self.opened), complete=True)
         self._show(timings)
         self._bar.hide()
 

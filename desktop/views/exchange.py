@@ -12,8 +12,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from desktop.language import counted, marked, tr
+from desktop.models.thinking import whole_text
 from desktop.store import Chat, Message, Store, StoreError
 from desktop.store.exchange import read, to_json, to_markdown
+from desktop.widgets.thoughts import as_markdown
 from desktop.words import Notice
 
 if TYPE_CHECKING:
@@ -104,7 +106,7 @@ def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[
         # a list of them leaves their settings out
         chosen = reader.chats() if chats is None else [reader.chat(chat.id) or chat for chat in chats]
         if author is not None:
-            _write_whole(path, [to_markdown(chosen[0], reader.branch(chosen[0].id), author)])
+            _write_whole(path, [to_markdown(chosen[0], reader.branch(chosen[0].id), author, _readable)])
         else:
             _write_whole(path, to_json((chat, reader.messages(chat.id)) for chat in chosen))
     finally:
@@ -121,6 +123,10 @@ def _write_whole(path: Path, texts: Iterable[str]) -> None:
     except BaseException:
         half.unlink(missing_ok=True)
         raise
+
+
+def _readable(message: Message) -> str:
+    return as_markdown(whole_text(message)) if message.role == "assistant" else message.content
 
 
 def _import(store: Store, path: Path) -> int:

@@ -57,13 +57,13 @@ class ModelChoice(QObject):
             self.add_file()
         elif value == MANAGE:
             self.manage()
-            self._top.target.set_value(self._engine.target or "")
+            self._top.target.set_value(self._named())
             return
         elif value.startswith(DOWNLOAD):
             self._window.downloads.get([value.removeprefix(DOWNLOAD)])
         else:
             self._engine.choose_target(value)
-        self._top.target.set_value(self._engine.target or "")
+        self._top.target.set_value(self._named())
         self._page.composer.setFocus()
 
     def choose_draft(self, value: str) -> None:
@@ -103,7 +103,7 @@ class ModelChoice(QObject):
     def _list_targets(self, models: list[Any]) -> None:
         self._priced_by = _pricing(self._engine.state)
         speeds = forecasts(models, self._engine.state, self._window.outlooks.rate)
-        self._top.target.set_rows(target_rows(models, speeds), self._engine.target or "")
+        self._top.target.set_rows(target_rows(models, speeds), self._named())
 
     def _show_drafts(self, choices: list[Any]) -> None:
         target = self._engine.drafts_of
@@ -114,11 +114,16 @@ class ModelChoice(QObject):
         engine, now = self._engine, self._settings.now
         if self._shelf.models and _pricing(engine.state) != self._priced_by:
             self._show_models(self._shelf.models)
-        self._top.target.set_value(engine.target or "")
+        self._top.target.set_value(self._named())
         self._top.draft.set_note(*self._draft_in_use())
         self._top.draft.set_value(now.draft)
         self._top.set_switch(now.speculation.enabled and now.draft != NONE)
         self._page.composer.set_note(engine.state.target.template_note if engine.state.target else "")
+
+    def _named(self) -> str:
+        """The target to show; where the engine is gone, the one that a restart loads."""
+        last = self._settings.now.target if self._engine.mode == "lost" else None
+        return self._engine.target or last or ""
 
     def _draft_in_use(self) -> tuple[str, tuple[str, ...]]:
         """Which model "Automatic" has come to."""

@@ -19,7 +19,9 @@ from desktop.models.parts import last_rounds
 from desktop.shortcuts import key_text
 from desktop.store.records import ROUNDS_KEPT
 from desktop.theme.units import lines
+from desktop.widgets.cost_table import CostTableView
 from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, TimelinePlot
+from desktop.widgets.time_split import TimeSplit
 from desktop.widgets.what_if import WhatIf
 
 UPDATE_MS = 500
@@ -47,6 +49,7 @@ class Panel(QScrollArea):
         self.why.setTextFormat(Qt.TextFormat.PlainText)
         self.rate, self.positions = RatePlot(), PositionPlot()
         self.equation, self.timeline = EquationPlot(), TimelinePlot()
+        self.split, self.costs = TimeSplit(), CostTableView()
         self.what_if = WhatIf()
         self.measure = QPushButton(tr("Measure this pair…"))
         tip = tr("Plain and speculation in turn on several prompts ({keys})", keys=key_text("benchmark"))
@@ -79,7 +82,10 @@ class Panel(QScrollArea):
         rounds = insight.passes(self._rounds)
         shown, end = rounds[self.timeline.place(len(rounds))], insight.number_of(rounds[-1]) if rounds else 0
         self.timeline.show_rounds(insight.timeline(shown), plain, insight.says_timeline(shown, end, plain))
-        self._numbers.setText("\n\n".join(filter(None, self._sentences(timings))))
+        self._numbers.setText(insight.says_equation_two(timings, state.cost))
+        self._numbers.setVisible(bool(self._numbers.text()))
+        self.split.show_shares(insight.time_shares(timings))
+        self.costs.show_rows(insight.cost_rows(state.cost))
         self.what_if.set_cost(state.cost)
 
     def _rate(self, timings: Timings) -> str:
@@ -89,10 +95,6 @@ class Panel(QScrollArea):
         if self._partly:
             return tr("{rate:.1f} tok/s over the last part of the reply.", rate=rate)
         return tr("{rate:.1f} tok/s over the whole reply.", rate=rate)
-
-    def _sentences(self, timings: Timings) -> tuple[str, ...]:
-        cost = self._engine.state.cost
-        return insight.says_equation_two(timings, cost), insight.says_costs(cost)
 
     def _build(self) -> None:
         heading = QLabel(tr("Speculation"))
@@ -113,7 +115,9 @@ class Panel(QScrollArea):
             self.positions,
             self.equation,
             self._numbers,
+            self.split,
             self.timeline,
+            self.costs,
             self.what_if,
             self.measure,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter
@@ -29,6 +30,7 @@ from desktop.theme.icons import IconButton
 from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
 from desktop.widgets.direction import direction
+from desktop.widgets.midnight import Midnight
 
 _Index = QModelIndex | QPersistentModelIndex
 _WINDOW_FROM = 42
@@ -65,7 +67,7 @@ class Sidebar(QFrame):
         self.search.setClearButtonEnabled(True)
         self.search.hide()
         find = IconButton("search", tr("Search chats"), shortcut="Ctrl+K")
-        find.clicked.connect(self.start_search)
+        find.clicked.connect(self._toggle_search)
         self.search.textChanged.connect(self._words_changed)
         self.search.returnPressed.connect(self._to_hits)
         self.search.installEventFilter(self)
@@ -103,6 +105,8 @@ class Sidebar(QFrame):
         self.finder = Finder(store, self)
         self.finder.found.connect(self._found)
         self.finder.noticed.connect(self.noticed)
+        self.midnight = Midnight(self)
+        self.midnight.passed.connect(self._new_day)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -125,12 +129,25 @@ class Sidebar(QFrame):
         return super().minimumSizeHint().expandedTo(QSize(lines(self, 9), 0))
 
     def start_search(self) -> None:
-        """Open the search field, or close it."""
-        self.search.setVisible(not self.search.isVisible())
-        if self.search.isVisible():
-            self.search.setFocus()
-        else:
-            self.search.clear()
+        """Open the search field; in one that is open, other words can be typed at once."""
+        self.search.show()
+        self.search.setFocus()
+        self.search.selectAll()
+
+    def end_search(self) -> None:
+        """Close the search field, and show all chats."""
+        self.search.hide()
+        self.search.clear()
+
+    def open_nth(self, number: int) -> None:
+        """Open one of the chats that are listed, counted from 0."""
+        rows = (self.model.index(row) for row in range(self.model.rowCount()))
+        chats = (index for index in rows if isinstance(index.data(CHAT), Chat))
+        if (index := next(islice(chats, number, None), None)) is not None:
+            self._open(index)
+
+    def _toggle_search(self) -> None:
+        self.end_search() if self.search.isVisible() else self.start_search()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """From the field down into the list, and out of it. Esc closes the search here, and stops no reply."""
@@ -139,7 +156,7 @@ class Sidebar(QFrame):
         if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
             event.accept()
             return True
-        does = {Qt.Key.Key_Down: self._to_hits, Qt.Key.Key_Escape: self.start_search}.get(Qt.Key(event.key()))
+        does = {Qt.Key.Key_Down: self._to_hits, Qt.Key.Key_Escape: self.end_search}.get(Qt.Key(event.key()))
         if event.type() != QEvent.Type.KeyPress or does is None:
             return super().eventFilter(watched, event)
         does()
@@ -148,6 +165,11 @@ class Sidebar(QFrame):
     def refresh(self, chat: int | None = None) -> None:
         """Read the list again, or of one chat what the list says of it."""
         attempt(partial(self._read, chat), self.noticed.emit)
+
+    def _new_day(self) -> None:
+        """What was under "Today" no longer is."""
+        if self._answered == "":
+            self.refresh()
 
     def _words_changed(self) -> None:
         self._to_first = False  # who types on stays in the field

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer
@@ -86,8 +87,11 @@ class Attached(QFrame):
 
     def _fit(self) -> None:
         if self.text is not None:
-            shown = min(self.text.document().blockCount() + 1, _LINES)
-            self.text.setFixedHeight(shown * self.text.fontMetrics().lineSpacing() + 14)
+            document = self.text.document()
+            lines = document.size().height()  # of a plain text: how many, broken ones too
+            if document.lastBlock().length() <= 1:
+                lines = max(lines - 1, 1)  # what a line break at the end begins
+            self.text.setFixedHeight(math.ceil(min(lines, _LINES) * self.text.fontMetrics().lineSpacing()) + 14)
 
     def _show(self, shown: bool) -> None:
         if shown and self.text is None:
@@ -115,6 +119,7 @@ class Attached(QFrame):
         if self.attachment.language:
             text.setFont(QFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families()))
             text.setObjectName("mono")  # its size is the style sheet's
+        text.verticalScrollBar().rangeChanged.connect(lambda *_: self._fit())  # known once it is laid out
         self._fit()
         self._body = QWidget()
         body = QVBoxLayout(self._body)

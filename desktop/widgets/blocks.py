@@ -188,6 +188,10 @@ class Thinking(QWidget):
             self._toggle.setChecked(False)
         self._show(self._toggle.isChecked())
 
+    def unfold(self) -> None:
+        """Show the thinking."""
+        self._toggle.setChecked(True)
+
     def _show(self, shown: bool) -> None:
         if shown:  # folded, it costs nothing
             self._blocks.show_markdown(self._text, complete=self._closed)

@@ -141,8 +141,11 @@ class _Code(QPlainTextEdit):
     def _fit(self) -> None:
         lines = max(1, self.document().blockCount())
         bar = self.horizontalScrollBar()
-        line = self.blockBoundingRect(self.document().firstBlock()).height() or self.fontMetrics().lineSpacing()
-        height = math.ceil(lines * line + 2 * self.document().documentMargin()) + 2
+        margin = self.document().documentMargin()
+        line = self.blockBoundingRect(self.document().firstBlock()).height()
+        if lines == 1:
+            line -= margin  # the last one's rectangle holds the margin below it
+        height = math.ceil(lines * (line if line > 0 else self.fontMetrics().lineSpacing()) + 2 * margin) + 2
         if bar.maximum() > 0:
             height += bar.sizeHint().height()
         self.setFixedHeight(height)

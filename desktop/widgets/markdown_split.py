@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from desktop.maths.find import OPENING, alone, may_close, unclosed
+from desktop.models.thinking import CLOSE
 from desktop.widgets.markdown_lines import FENCE, ITEM, RULE, closes, dedent, indentation, is_row
-from desktop.widgets.thoughts import CLOSE, thoughts
+from desktop.widgets.thoughts import thoughts
 
 Kind = Literal["prose", "code", "table", "maths", "thinking"]
 

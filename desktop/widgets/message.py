@@ -15,6 +15,7 @@ from desktop.maths.typesetter import Typesetter
 from desktop.models.asking import timings_of
 from desktop.models.origins import pieces
 from desktop.models.parts import by_hand, can_go_on, story
+from desktop.models.thinking import whole_text
 from desktop.settings import SendWith
 from desktop.store import Draft, Message
 from desktop.widgets.attached import Attached
@@ -108,7 +109,7 @@ class MessageWidget(QFrame):
             if message.target != before.target:  # known only when its model was there, and another may go on
                 self._author = self._author_of(message)
                 self._by.setText(self._author)
-            self.blocks.show_markdown(message.content, complete=not streaming)
+            self.blocks.show_markdown(whole_text(message), complete=not streaming)
             self._waiting.setVisible(streaming and not message.content)
             self._tools.setEnabled(not streaming)
             self._bar.setVisible(not streaming and self._rewrite is None)
@@ -294,5 +295,6 @@ class MessageWidget(QFrame):
     def copy(self) -> None:
         """The message's own text, Markdown and all, without the thinking before it."""
         reply = self.message.role == "assistant"
-        QGuiApplication.clipboard().setText(answer(self.message.content) if reply else self.message.content)
+        text = answer(whole_text(self.message)) if reply else self.message.content
+        QGuiApplication.clipboard().setText(text)
         self._tools.show_copied()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from desktop.models.thinking import CLOSE, OPEN
 from desktop.widgets.markdown_lines import FENCE, closes
 
-CLOSE = "</think>"
-_OPEN = "<think>"
 _CLOSING = re.compile(r"(?<!`)</think>")
 """Thinking that quotes the tag goes on."""
+_ARRIVING = re.compile("(" + "|".join(re.escape(CLOSE[:n]) for n in range(len(CLOSE) - 1, 0, -1)) + r")\Z")
+"""The end's first letters: they are not shown before it is known what they are."""
 
 
 def answer(text: str) -> str:
@@ -18,16 +19,25 @@ def answer(text: str) -> str:
     return rest if rest.strip() else text
 
 
+def as_markdown(text: str) -> str:
+    """A reply to be read elsewhere: its thinking is a quotation before it."""
+    thinking, rest, _ = thoughts(text, complete=True)
+    if not thinking:
+        return text
+    quoted = "\n".join(f"> {line}".rstrip() for line in ["*Thinking*", "", *thinking.split("\n")])
+    return f"{quoted}\n\n{rest}"
+
+
 def thoughts(text: str, complete: bool) -> tuple[str, str, bool]:
     """Thinking, the rest, and whether the thinking is over."""
     head = text.lstrip()
-    if head.startswith(_OPEN):
-        inside = head.removeprefix(_OPEN)
+    if head.startswith(OPEN):
+        inside = head.removeprefix(OPEN)
         closing = _CLOSING.search(inside)
         if closing is None:
-            return inside.strip(), "", False
+            return (inside if complete else _ARRIVING.sub("", inside)).strip(), "", False
         return inside[: closing.start()].strip(), inside[closing.end() :].lstrip("\n"), True
-    if head and not complete and _OPEN.startswith(head):  # a tag that is still arriving
+    if head and not complete and OPEN.startswith(head):  # a tag that is still arriving
         return "", "", False
     return _closed_only(text, complete)
 

@@ -81,6 +81,8 @@ class ScriptedEngine(EngineClient):
         """Targets whose file cannot be read: what is loaded stays."""
         self.variables: dict[str, list[str]] = {}
         """What the targets' templates read."""
+        self.thinking = False
+        """Whether prompts end in an opening tag."""
         self.difference: Difference | None = None
         self.requests: list[ReplyRequest] = []
         self.compared: list[ReplyRequest] = []
@@ -168,7 +170,7 @@ class ScriptedEngine(EngineClient):
             raise EngineError(ErrorCode.WORKER_GONE, "The engine is not running; restart it.")
         if self.fail_reply is not None:
             raise self.fail_reply
-        yield PromptProgress(52, 52, 0)
+        yield PromptProgress(52, 52, 0, self.thinking)
         begun = request.messages[-1].content if request.continue_final_message else ""
         script = self.script.removeprefix(begun)
         pieces = [script[i : i + 4] for i in range(0, len(script), 4)]
@@ -191,6 +193,7 @@ class ScriptedEngine(EngineClient):
 
     async def compare(self, request: ReplyRequest, job: str) -> AsyncIterator[Any]:
         self.compared.append(request)
+        yield "plain", PromptProgress(52, 52, 0, self.thinking)
         pieces = [self.script[i : i + 4] for i in range(0, len(self.script), 4)]
         for n, piece in enumerate(pieces):
             await self._not_held()

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tests.long.tour import Tour
@@ -66,36 +66,67 @@ print("مرحبا")  # code keeps its direction
 """
 
 
+THOUGHT = """The person asks which number comes next: 2, 3, 5, 9, 17.
+
+The differences are 1, 2, 4, 8: each doubles. So the next one is 16.
+</think>
+
+The next number is **33**: each difference is twice the one before.
+"""
+
+
 def reading(tour: Tour) -> None:
-    """Maths, a table, lists with code in them; and scripts that are read from the right."""
+    """Maths, a table, lists with code in them; scripts that are read from the right; and thinking, unfolded."""
+    from desktop.widgets.blocks import Thinking
+
+    figures = next((m.timings for m in reversed(tour.desktop.conversation.messages) if m.timings), None)
+    size = tour.window.size()
     for name, asked, text in (
         ("reading", "How much does a draft gain, in formulas and in code?", MATHS),
         ("rtl", "مرحبا! اكتب شيئًا بالعربية والعبرية.", RTL),
+        ("thinking", "Which number comes next: 2, 3, 5, 9, 17?", THOUGHT),
     ):
-        _open(tour, asked, text)
+        open_written(tour, asked, text, figures)
+        bar = tour.window.page.messages.verticalScrollBar()
+        tour.window.resize(size.width(), size.height() + bar.maximum())  # no line is cut at the end
+        for thinking in tour.window.page.messages.findChildren(Thinking):
+            thinking.unfold()
         tour.settle()
-        tour.until(lambda: not tour.desktop.maths.busy)
-        tour.window.page.messages.verticalScrollBar().setValue(0)
+        bar.setValue(0)
         tour.picture(name)
         tour.dark(f"{name}-dark")
+        tour.window.resize(size)
 
 
-def _open(tour: Tour, asked: str, text: str) -> None:
+def open_written(tour: Tour, asked: str, text: str, figures: dict[str, Any] | None = None) -> None:
+    """Put a reply that was written beforehand into the store, under figures of another, and show it whole."""
     from desktop.store.shapes import OneChat, OneMessage
 
     messages = [
         OneMessage(id=1, role="user", content=asked, created=time.time()),
-        OneMessage(id=2, parent=1, role="assistant", content=text, created=time.time()),
+        OneMessage(
+            id=2,
+            parent=1,
+            role="assistant",
+            content=f"<think>\n{text}" if "</think>" in text else text,
+            created=time.time(),
+            target="qwen2.5-coder-1.5b",
+            timings=figures,
+        ),
     ]
     chat = OneChat(title=asked, created=time.time(), updated=time.time(), tip=2, messages=messages)
     number = tour.desktop.store.add_whole(chat).result()
     tour.window.sidebar.refresh()
     tour.window.open_chat(number)
+    tour.settle()
+    tour.until(lambda: not tour.desktop.maths.busy)
+    tour.settle()
 
 
 def main() -> None:
     """Only this scene."""
-    from tests.long.tour import Tour, display
+    from tests.long.display import display
+    from tests.long.tour import Tour
 
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "docs" / "images"
     with display(), tempfile.TemporaryDirectory() as home:

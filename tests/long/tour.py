@@ -7,19 +7,18 @@ comparison, and a worker that was really killed.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
-from installers.system import has_display
 from tests.long.attached import attached
+from tests.long.display import display
 from tests.long.reading import reading
+from tests.long.tour_apart import SCENES, run_apart
 from tests.long.tour_models import manage
 from tests.long.tour_settings import settings
 
@@ -32,9 +31,9 @@ STORY = "Tell a very short story about a lighthouse keeper who finds a letter in
 
 
 class Tour:
-    """One window, taken through its states."""
+    """One window, taken through its states; ``choose`` = with the starter pair."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, choose: bool = True) -> None:
         from desktop.early import prepare
         from desktop.start import Desktop, make_app
 
@@ -45,7 +44,8 @@ class Tour:
             raise SystemExit(str(problem))
         self.app = make_app(["tandem"])
         self.desktop = Desktop(self.app, logs)
-        self.desktop.settings.change(target=TARGET, draft=DRAFT)
+        if choose:
+            self.desktop.settings.change(target=TARGET, draft=DRAFT)
         self.window = self.desktop.window
 
     def run(self) -> None:
@@ -106,21 +106,19 @@ class Tour:
         window.close_compare()
 
     def seen(self) -> None:
-        """Where tokens came from, a round, and the panel; drafts of four, so that some are wrong."""
-        from backend.protocol import Speculation
+        """Where tokens came from, a round (a wrong draft, if there was one), and both halves of the panel."""
+        from desktop.views.welcome import EXAMPLES
 
-        window, engine = self.window, self.desktop.engine
-        was = self.desktop.settings.now.speculation
-        engine.set_speculation(Speculation(length=4))
+        window = self.window
         window.new_chat()
         self.seed()
-        self.send("Explain in three sentences what a hash map is.")
+        window.actions_.by_id["origins"].trigger()  # before the reply: only then it tells probabilities
+        self.send(EXAMPLES[0].prompt)
         self.until(lambda: not self.desktop.conversation.running)
-        engine.set_speculation(was)
-        window.actions_.by_id["origins"].trigger()
         reply = self.desktop.conversation.messages[-1]
-        wrong = next(r["round"] for r in reply.rounds if r["outcome"] == "correction")
-        window.page.messages.widgets[-1].round_picked.emit(reply, wrong)
+        drafted = [r for r in reply.rounds if r["proposed"]] or list(reply.rounds)
+        wrong = next((r for r in drafted if r["outcome"] == "correction"), drafted[0])
+        window.page.messages.widgets[-1].round_picked.emit(reply, wrong["round"])
         self.settle(1)
         window.page.messages.to_end()
         self.picture("tokens")
@@ -130,6 +128,7 @@ class Tour:
         self.picture("panel")
         bar = window.panel.verticalScrollBar()  # type: ignore[union-attr]
         bar.setValue(bar.maximum())
+        self.picture("panel-below")
         self.desktop.theme.choose("dark")
         self.settle(1)
         self.dark("panel-dark")
@@ -145,7 +144,7 @@ class Tour:
         messages.widgets[0].leave()
         self.window.new_chat()
         side.start_search()
-        side.search.setText("hash map")
+        side.search.setText("empty list")
         self.until(lambda: side.list.model().rowCount() > 0)
         self.settle(1)
         side.list.setFocus()
@@ -153,7 +152,7 @@ class Tour:
         side.list.activated.emit(side.list.currentIndex())
         self.settle(0.5)
         self.picture("found")
-        side.start_search()
+        side.end_search()
 
     def lists(self) -> None:
         """The lists of models and of drafts, and the chat settings."""
@@ -272,30 +271,14 @@ class Tour:
             self.settle(0.02)
 
 
-@contextmanager
-def display() -> Iterator[None]:
-    """The display that is there, or a virtual one."""
-    if has_display(os.environ):
-        yield
-        return
-    said, say = os.pipe()
-    command = ["Xvfb", "-displayfd", str(say), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
-    with subprocess.Popen(command, pass_fds=[say], stderr=subprocess.DEVNULL) as server:
-        os.close(say)
-        try:
-            with os.fdopen(said) as answer:
-                os.environ["DISPLAY"] = f":{answer.readline().strip()}"
-            yield
-        finally:
-            server.terminate()
-
-
 def main() -> None:
     """Take the pictures into ``docs/images`` or the folder named."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "docs" / "images"
     with display(), tempfile.TemporaryDirectory() as home:
         os.environ["TANDEM_HOME"] = home
         Tour(folder).run()
+        for scene in SCENES:
+            run_apart(scene, folder)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,14 @@ def settings(tour: Tour) -> None:
         dialog.presets.editor.show("warm")
         _take(tour, dialog, f"settings-{page.lower()}" + ("" if size == 100 else f"-{size}"))
     tour.picture("large-text")
-    chosen.change(text_size=100, presets={})
+    chosen.change(text_size=100)
+    tour.desktop.theme.choose("dark")
+    tour.window.edit_settings("Engine")
+    dark = tour.window.findChild(SettingsDialog)
+    assert dark is not None
+    _take(tour, dark, "settings-dark")
+    tour.desktop.theme.choose("light")
+    chosen.change(presets={})
     tour.window.actions_.by_id["shortcuts"].trigger()
     sheet = tour.window.findChild(CheatSheet)
     assert sheet is not None

@@ -138,7 +138,7 @@ def test_they_go_out_and_come_in_again(store: Store, tmp_path: Path) -> None:
     file.write_text("".join(to_json([(chat, store.messages(chat.id))])), "utf-8")
     new = store.add_whole(next(read(file))).result()
     assert store.branch(new)[0].attachments == (CODE, KEPT)
-    text = to_markdown(chat, store.branch(chat.id), lambda m: m.role)
+    text = to_markdown(chat, store.branch(chat.id), lambda m: m.role, lambda m: m.content)
     assert text.startswith(f"# What is this?\n\n**user**\n\n{CODE.block}\n\n{KEPT.block}\n\nWhat is this?")
 
 

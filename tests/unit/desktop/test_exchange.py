@@ -88,7 +88,9 @@ def test_nothing_is_lost_on_the_way(store: Store, tmp_path: Path) -> None:
 def test_markdown_is_the_branch_on_screen(store: Store) -> None:
     chat = store.chat(filled(store))
     assert chat is not None
-    text = to_markdown(chat, store.branch(chat.id), lambda m: "You" if m.role == "user" else "Model")
+    text = to_markdown(
+        chat, store.branch(chat.id), lambda m: "You" if m.role == "user" else "Model", lambda m: m.content
+    )
     assert text == "# Sea & lighthouses 🌊\n\n**You**\n\nQuestion?\n\n**Model**\n\nAnswer *one*.\n"
 
 

@@ -79,8 +79,8 @@ def test_sentences_hold_what_came_beside_what_was_expected() -> None:
     assert "2.50 came" in one
     two = insight.says_equation_two(timings, COST)
     assert two == f"Eq. (2) expects {(90.0 + 20.0) / 3.3616:.1f} ms a token of such rounds; the reply took 20.0."
-    assert "8: 120 ms (2.40)" in insight.says_costs(COST)
-    assert "a draft step 5.0 ms (0.10)" in insight.says_costs(COST)
+    assert ("pass over 8", "120.0", "2.40") in insight.cost_rows(COST)
+    assert ("draft step", "5.0", "0.10") in insight.cost_rows(COST)
 
 
 def test_what_is_not_known_is_not_said() -> None:
@@ -88,5 +88,6 @@ def test_what_is_not_known_is_not_said() -> None:
     assert insight.says_equation_two(Timings(), COST) == ""
     plain = Timings(predicted_n=11, predicted_ms=500.0, passes=10)
     assert insight.says_equation_two(plain, COST) == "It took 50.0 ms a token."
-    assert insight.says_costs(None) == "Passes are measured when a model is loaded."
+    assert insight.cost_rows(None) == []
+    assert insight.says_shares(None) == "No rounds yet."
     assert "this machine" not in insight.says_what_if(0.5, 2, 0.1, CostTable(target={}))

@@ -57,8 +57,8 @@ def test_what_fits_is_what_the_filter_leaves() -> None:
     models = [published("qwen3-14b"), published("qwen3-32b"), published("qwen3-0.6b", size=None)]
     seen = {"qwen3-14b": Outlook(True, "", "≈ 5 tok/s"), "qwen3-32b": Outlook(False, "larger than the free memory")}
     rows = {row.value: row.detail for row in model_rows(models, seen, {}) if row.value}
-    assert rows["qwen3-14b"] == "9.0 GB · Apache-2.0 · ≈ 5 tok/s here"
-    assert rows["qwen3-32b"] == "19.8 GB · Apache-2.0 · does not fit: larger than the free memory"
+    assert rows["qwen3-14b"] == "9.0 GB · ≈ 5 tok/s here · Apache-2.0", "the speed is not what is cut off"
+    assert rows["qwen3-32b"] == "19.8 GB · does not fit: larger than the free memory · Apache-2.0"
     assert rows["qwen3-0.6b"] == "size not known · draft · Apache-2.0"
     left = [row.value for row in model_rows(models, seen, {}, fitting=True) if row.value]
     assert left == ["qwen3-14b", "qwen3-0.6b"]  # what is not known is not left out

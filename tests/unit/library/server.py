@@ -7,6 +7,7 @@ import json
 import random
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ class Hub:
     breaks: list[int] = field(default_factory=list)
     """The next answers to GET end after so many bytes, without a word."""
     stall_after: int | None = None
+    rate: int = 0
+    """Bytes a second; 0 = as fast as it goes."""
     page: bytes | None = None
     """Instead of the content, as a hotel's network does."""
     redirect: str = ""
@@ -116,7 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
         limit = hub.breaks.pop(0) if hub.breaks else hub.stall_after
         self._answer(status, headers, len(content))
         try:
-            self.wfile.write(content[:limit])
+            for part in self._paced(content[:limit]):
+                self.wfile.write(part)
             self.wfile.flush()
             if hub.stall_after is not None:
                 self.connection.settimeout(30)
@@ -125,6 +129,13 @@ class _Handler(BaseHTTPRequestHandler):
             pass
         if limit is not None:
             self.close_connection = True
+
+    def _paced(self, content: bytes) -> Iterator[bytes]:
+        step = max(self.hub.rate // 20, 1) if self.hub.rate else len(content) or 1
+        for at in range(0, len(content), step):
+            yield content[at : at + step]
+            if self.hub.rate:
+                time.sleep(0.05)
 
     def _refused(self) -> bool:
         hub = self.hub

@@ -68,7 +68,7 @@ class About(QDialog):
         on = QLabel(tr("The libraries it stands on, and their licences:"))
         on.setObjectName("subtle")
         on.setWordWrap(True)
-        headings = {tr("Library"): "", tr("Version"): "", tr("Licence"): ""}
+        headings = ((tr("Library"), ""), (tr("Version"), ""), (tr("Licence"), ""))
         self.table = FigureTable(tr("Libraries and their licences"), headings, names=3, whole=True)
         for number, row in enumerate(libraries()):
             self.table.set_row(number, row)

@@ -22,11 +22,11 @@ class CostTableView(QWidget):
         self.nothing = QLabel(tr("Passes are measured when a model is loaded."))
         self.nothing.setObjectName("subtle")
         self.nothing.setWordWrap(True)
-        headings = {
-            tr("Tokens"): tr("Of the target, in one pass; or one of the draft's"),
-            tr("ms"): tr("Measured on this machine, milliseconds"),
-            tr("Plain passes"): tr("How many passes over one token take the same time"),
-        }
+        headings = (
+            (tr("Tokens"), tr("Of the target, in one pass; or one of the draft's")),
+            (tr("ms"), tr("Measured on this machine, milliseconds")),
+            (tr("Plain passes"), tr("How many passes over one token take the same time")),
+        )
         self.table = FigureTable(tr("What passes cost here"), headings)
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for policy in (self.table.setHorizontalScrollBarPolicy, self.table.setVerticalScrollBarPolicy):

@@ -26,7 +26,7 @@ def engine() -> ScriptedEngine:
 def test_a_tables_upper_corners_are_as_round_as_the_lower(desktop: Desktop, theme: str, qtbot: QtBot) -> None:
     desktop.theme.choose(theme)
     holder = QWidget(desktop.window)
-    table = FigureTable("Figures", {"Name": "", "Value": ""})
+    table = FigureTable("Figures", (("Name", ""), ("Value", "")))
     table.setParent(holder)
     table.set_row(0, ("one", "1"))
     table.resize(300, 200)

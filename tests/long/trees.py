@@ -40,7 +40,8 @@ WAYS: dict[str, Way] = {
 
 def from_disk(target: Path, draft: Path, megabytes: int) -> int:
     """Bytes of the target that do not fit beside the draft into so much memory."""
-    request = request_for(LoadOptions(n_ctx=_CONTEXT), *(of_file(read_model([path])) for path in (target, draft)))
+    large, small = (of_file(read_model([path])) for path in (target, draft))
+    request = request_for(LoadOptions(n_ctx=_CONTEXT), large, small)
     return max(plan.streamed for plan in plans(request, machine(megabytes * 1_000_000)))
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from functools import partial
 from itertools import islice
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QPainter
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
     QListView,
     QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -27,12 +24,10 @@ from desktop.models.finder import Finder
 from desktop.shortcuts import key_text
 from desktop.store import Chat, Hit, Store
 from desktop.theme.icons import IconButton
-from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
-from desktop.widgets.direction import direction
+from desktop.views.chat_row import ChatRow
 from desktop.widgets.midnight import Midnight
 
-_Index = QModelIndex | QPersistentModelIndex
 _WINDOW_FROM = 42
 """Heights of a line in the window's width, below which the chats hide by themselves."""
 
@@ -74,7 +69,7 @@ class Sidebar(QFrame):
         self.list = QListView()
         self.list.setModel(self.model)
         self.list.setAccessibleName(tr("Chats"))
-        self.list.setItemDelegate(_Delegate(self, self.model))
+        self.list.setItemDelegate(ChatRow(self.renamed, self))
         self.list.setEditTriggers(QListView.EditTrigger.EditKeyPressed)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -256,59 +251,3 @@ class Sidebar(QFrame):
             menu.addAction(tr("Export…"), lambda: self.exported.emit(chat))
             menu.addAction(tr("Delete"), lambda: self.deleted.emit(chat))
             menu.popup(self.list.viewport().mapToGlobal(at))
-
-
-class _Delegate(QStyledItemDelegate):
-    def __init__(self, sidebar: Sidebar, model: ChatList) -> None:
-        super().__init__(sidebar)
-        self._sidebar = sidebar
-        self._model = model
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        hit = index.data(HIT)
-        lines = 2 if isinstance(hit, Hit) and hit.text else 1
-        return QSize(80, lines * option.fontMetrics.height() + 12)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        tokens = tokens_now()
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        rect = option.rect
-        heading = index.data(CHAT) is None
-        font = QFont(option.font)
-        if heading:
-            font.setPointSizeF(font.pointSizeF() * 0.86)
-            font.setWeight(QFont.Weight.DemiBold)
-            rect = rect.adjusted(0, 6 if index.row() else 0, 0, 0)
-        elif option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            chosen = option.state & QStyle.StateFlag.State_Selected
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(tokens.bubble if chosen else tokens.hover)
-            painter.drawRoundedRect(rect.adjusted(0, 1, -1, -1), 6, 6)
-        if not heading and option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(tokens.accent)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 1.5, -1.5, -1.5), 6, 6)
-        painter.setFont(font)
-        painter.setPen(tokens.subtle if heading else tokens.ink)
-        inner, hit = rect.adjusted(8, 0, -8, 0), index.data(HIT)
-        if isinstance(hit, Hit) and hit.text:
-            upper = QRect(inner.left(), inner.top() + 6, inner.width(), option.fontMetrics.height())
-            _line(painter, upper, str(index.data()), option.direction)
-            painter.setPen(tokens.subtle)
-            _line(painter, upper.translated(0, upper.height()), hit.text, option.direction)
-        else:
-            _line(painter, inner, str(index.data()), option.direction)
-        painter.restore()
-
-    def setModelData(self, editor: QWidget, model: object, index: _Index) -> None:
-        chat = index.data(CHAT)
-        if isinstance(editor, QLineEdit) and isinstance(chat, Chat) and editor.text().strip():
-            self._sidebar.renamed.emit(chat.id, editor.text().strip())
-
-
-def _line(painter: QPainter, rect: QRect, text: str, otherwise: Qt.LayoutDirection) -> None:
-    """From the side where its own script begins."""
-    painter.setLayoutDirection(direction(text, otherwise))
-    text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

@@ -84,7 +84,8 @@ def pieces(content: str, kept: dict[str, Any] | None) -> list[Piece]:
     out: list[Piece] = []
     decoder, at, place, before = codecs.getincrementaldecoder("utf-8")(), 0, 0, -1
     for n, letter, number in zip(kept["bytes"], kept["origins"], kept["rounds"], strict=True):
-        place, before = place + 1 if number == before else 1, number
+        place = place + 1 if number == before else 1
+        before = number if letter != _UNKNOWN else -1  # text of unknown making belongs to no round
         if text := decoder.decode(raw[at : at + n]):
             out.append(Piece(text, _ORIGINS[letter], number, place))
         at += n

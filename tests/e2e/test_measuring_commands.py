@@ -33,10 +33,10 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
     assert all(r["draft_n"] > 0 for r in runs if r["mode"] == "fixed:3")
     assert [r["mode"] for r in runs[:4]] != [r["mode"] for r in runs[4:8]]
     assert report["meta"]["engine"].startswith("llama.cpp")
-    assert {row["category"] for row in report["summary"]} == {"x", "all"}
+    assert {row["category"] for row in report["summary"]} == {"x", "other", "all"}
     assert re.search(r"^x +plain#2 +", done.out, re.MULTILINE)
     assert "Best possible by foresight" in done.out
-    assert {b["category"] for b in report["bounds"]} == {"x", "all"}
+    assert {b["category"] for b in report["bounds"]} == {"x", "other", "all"}
     assert all(b["bound"] >= 1.0 and b["auto"] for b in report["bounds"])
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.pair import Pair
+from backend.plan.request import ROWS
 from backend.protocol import Delta, Finished, Sampling, Speculation
 from backend.speculation.cost import PassCosts
 from tests import tiny
@@ -257,10 +258,10 @@ def test_why_is_told_from_what_happened(smol: Pair) -> None:
 
 
 def test_the_context_follows_the_target_and_is_not_the_drafts_own(smol: Pair) -> None:
-    """SmolLM2 was trained for 2,048; the draft gets what the target has (K11), and one sequence (K16)."""
+    """SmolLM2 was trained for 2,048; the draft gets what the target has (K11), and sequences for a tree's paths."""
     assert smol.draft.context.n_ctx == smol.target.context.n_ctx == 1024
-    assert smol.draft.context.n_seq == 1
-    assert smol.target.context.n_seq == 64
+    assert smol.draft.context.n_seq == ROWS["draft"] == 32
+    assert smol.target.context.n_seq == ROWS["target"] == 64
 
 
 def test_an_unmeasured_pair_answers(tiny_files: tuple[Path, Path]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop.models import attempt
@@ -51,8 +52,6 @@ def make_desktop(qtbot: QtBot, tandem_home: Path) -> Iterator[MakeDesktop]:
     started: list[Desktop] = []
 
     def make(engine: ScriptedEngine) -> Desktop:
-        from PySide6.QtWidgets import QApplication
-
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         desktop = Desktop(app, tandem_home / "logs", make_client=lambda: engine)
@@ -63,6 +62,7 @@ def make_desktop(qtbot: QtBot, tandem_home: Path) -> Iterator[MakeDesktop]:
 
     yield make
     for desktop in started:
+        desktop.theme.set_text_size(100)  # a test's size of text is its own
         desktop.window.close()
         desktop.close()
 
@@ -103,6 +103,7 @@ def real(qtbot: QtBot, tandem_home: Path, tiny_models: Path) -> Iterator[Callabl
 
     yield make
     for desktop in started:
+        desktop.theme.set_text_size(100)  # a test's size of text is its own
         desktop.window.close()
         desktop.close()
 

@@ -37,7 +37,7 @@ from tests.gui.models import opened, pressable
 from tests.gui.person import finished, send
 
 SCRIPT = "Words.\n\n```python\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<think>Hm.</think>More words."
-DIALOGS = ("chat_settings", "settings", "benchmark", "shortcuts")
+DIALOGS = ("chat_settings", "settings", "benchmark", "shortcuts", "about")
 
 
 def stages(desktop: Desktop, qtbot: QtBot) -> Iterator[QWidget]:

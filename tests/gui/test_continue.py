@@ -194,6 +194,7 @@ def test_stopped_before_a_word_it_is_as_it_was(stopped: Desktop, engine: Scripte
     assert said(stopped).state == "streaming"
     assert on_disk(stopped) == before, "nothing is written before there is more"
     stopped.window.stop()
+    qtbot.waitUntil(lambda: bool(engine.cancelled))
     engine.held = False
     finished(stopped, qtbot)
     assert said(stopped) == on_disk(stopped) == before

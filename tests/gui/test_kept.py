@@ -167,6 +167,7 @@ def test_an_unanswered_message_and_the_next_one_are_read_as_one(
     engine.held = True
     send(desktop, qtbot, "What is tea?")
     desktop.window.stop()
+    qtbot.waitUntil(lambda: bool(engine.cancelled))
     engine.held = False
     engine.script = ""
     finished(desktop, qtbot)

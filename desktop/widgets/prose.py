@@ -120,8 +120,8 @@ class Prose(QTextBrowser):
             self._formulas = self._formulas or InlineMaths(document)
             self._formulas.put(document, hidden, self._drawing)
         whole.endEditBlock()
-        dress_tables(document, tokens_now())
         said = as_written(document) if hidden.formulas else ""
+        dress_tables(document, tokens_now())  # Python's hold on the document ends with its frames', so this comes last
         if said != self.accessibleDescription():  # the text itself has a sign without a name in a formula's place
             self.setAccessibleDescription(said)
         self._fit()

@@ -17,6 +17,7 @@ from desktop.widgets.blocks import BlockView
 from desktop.widgets.formula import em_of
 from desktop.widgets.maths_block import MathsBlock
 from desktop.widgets.prose import Prose
+from desktop.widgets.table import Table
 
 ENDLESS = r"\frac{1}{" * 40 + "x" + "}" * 40
 OBJECT = "\ufffc"
@@ -265,3 +266,22 @@ def test_a_wide_formula_scrolls(view: BlockView, qtbot: QtBot) -> None:
     assert block.width() <= view.width()
     shown(view, qtbot, "In a line: $" + " + ".join(f"x_{n}" for n in range(10, 60)) + "$")
     assert prose(view).document().size().width() <= prose(view).viewport().width() + 1, "there it is shrunk"
+
+
+def test_a_table_of_formulas_is_drawn_spoken_and_drawn_again_in_other_colours(
+    view: BlockView, maths: Typesetter, qtbot: QtBot
+) -> None:
+    view.show_markdown("| $\\alpha$ | tokens |\n|---|---|\n| 0.8 | $3.36$ |", complete=True)
+    (table,) = view.findChildren(Table)
+    qtbot.waitUntil(lambda: not table._missing)
+    assert all(part in table.accessibleDescription() for part in ("$\\alpha$", "$3.36$", "tokens"))
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    theme = Theme(app)
+    try:
+        for choice in ("dark", "light", "system"):
+            theme.choose(choice)  # type: ignore[arg-type]
+            qtbot.waitUntil(lambda: not table._missing)
+    finally:
+        theme.choose("system")
+    assert "$3.36$" in table.accessibleDescription()

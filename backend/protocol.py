@@ -245,7 +245,8 @@ class Timings:
     proposed: int = 0
     verified: int = 0
     beside: int = 0
-    """Tokens of trees that were checked too, beside the path that the text took; in none of the other counts."""
+    """Tokens of trees that were checked too, beside the path that the text took and the likeliest behind it, which are
+    counted as a chain is; in none of the other counts."""
     corrections: int = 0
     bonuses: int = 0
     plain: int = 0

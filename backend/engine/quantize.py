@@ -34,8 +34,6 @@ FILE_TYPES = {
 }
 _PURE = {"Q4_0", "Q4_1", "BF16", "F16"}
 """Types whose copies leave no tensor in another type, the output matrix included: what makes a draft cheap."""
-
-
 _FULL = 2**24
 """Bytes that a full disk may have left: the library writes whole tensors."""
 _LOOK_EVERY = 0.2

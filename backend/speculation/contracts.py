@@ -96,8 +96,9 @@ class Proposal:
         source: who proposed them.
         laws: for each token the law it was *drawn* from, or None where it was chosen deterministically.
         expected: predicted acceptance of each token given the ones before it.
-        drafted: tokens drafted, those dropped before verification included.
-        features: what the predictions were made from (calibration), of all that were drafted.
+        drafted: tokens drafted, those dropped before verification included; of a tree those that are verified.
+        features: what the predictions were made from (calibration), of all that were drafted; none of a tree.
+        parents: of a tree, for each token the number of the one before it; -1 = the end of the text.
     """
 
     tokens: list[int]
@@ -107,7 +108,6 @@ class Proposal:
     drafted: int = 0
     features: list[float] = field(default_factory=list)
     parents: list[int] | None = None
-    """Of a tree: for each token the number of the one before it; -1 = the end of the text."""
 
     def behind(self, node: int) -> list[int]:
         """The tokens, by number, that may come next after token ``node``; -1 = the end of the text."""

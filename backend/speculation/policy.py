@@ -32,10 +32,11 @@ tokens have 20), and who waits so pays at most twice what the best choice would 
 what lookup does by itself: edits and summaries need no draft."""
 _LONG_PASS = 400.0
 """Milliseconds of a pass from which on a first proposal may ride in the prompt's last pass: a short answer then takes
-half the passes or fewer. With shorter ones the person would rather see the first token. Drafts are trees then."""
+half the passes or fewer. With shorter ones the person would rather see the first token. Trees begin here, too."""
 _DEEP = 2 * LONGEST
 """Tokens of a tree's longest path."""
 _TREE_RATE = 0.2
+"""Of the newest round's tokens a millisecond in what trees gave lately."""
 _RIDE_SHARE = 0.5
 """Of such a pass, for reading the prompt with the draft before it."""
 _FOLLOW_SHARE = 0.02
@@ -108,7 +109,7 @@ class Policy:
     def plan(self, history: Sequence[int], sources: Sequence[Source], room: int, nodes: int = 0) -> Plan:
         """The next round, with at most ``room`` draft tokens in a row, or a tree of at most ``nodes``."""
         self._nodes, self._room = nodes, room
-        plan = self._plan(history, sources, room)
+        plan = self._plan(history, sources)
         self._tree = plan.tree is not None
         self._drafted = plan.source is not None and plan.source.name == "draft"
         self._speculated = self._speculated + 1 if plan.source else 0
@@ -116,7 +117,7 @@ class Policy:
             self._measuring, self._unmeasured = max(0, self._measuring - 1), max(0, self._unmeasured - 1)
         return plan
 
-    def _plan(self, history: Sequence[int], sources: Sequence[Source], room: int) -> Plan:
+    def _plan(self, history: Sequence[int], sources: Sequence[Source]) -> Plan:
         settings = self._settings()
         if not settings.enabled:
             return Plan(None, 0, reason="speculation is off")
@@ -127,14 +128,14 @@ class Policy:
             wanted = [s for s in wanted if s.name != "lookahead"]
         if not wanted:
             return Plan(None, 0, reason="no draft model is loaded")
-        if room < 1:
+        if self._room < 1:
             return Plan(None, 0, reason=LAST_TOKEN)
         self._recheck()
         if self._measuring or (settings.length == "auto" and not self._target.known):
             return Plan(None, 0, reason="measuring a plain pass")
         if settings.length != "auto":
-            return self._fixed(history, wanted, min(settings.length, room), settings.source)
-        return self._automatic(history, wanted, min(LONGEST, room), settings.source)
+            return self._fixed(history, wanted, min(settings.length, self._room), settings.source)
+        return self._automatic(history, wanted, min(LONGEST, self._room), settings.source)
 
     @property
     def may_ride(self) -> bool:

@@ -114,11 +114,15 @@ def test_a_stop_in_the_middle_leaves_the_text(model: LoadedModel) -> None:
     assert np.allclose(row, fresh_row(model, [*TEXT, 50]), atol=ROUNDING)
 
 
-def test_a_state_that_each_token_overwrites_cannot_branch(model: LoadedModel, tiny_dir: Path) -> None:
-    assert model.context.sequence().branches == model.context.n_seq - 1
-    model.context.exact_rows = 3  # another place in the cache adds up in another order
-    assert model.context.sequence().branches == 1
-    model.context.exact_rows = None
+def test_what_rolls_back_so_far_only_and_what_must_be_exact_cannot_branch(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = model.context
+    assert context.sequence().branches == context.n_seq - 1
+    for limit in ("max_rollback", "exact_rows"):
+        with monkeypatch.context() as limited:
+            limited.setattr(context, limit, 3)
+            assert context.sequence().branches == 1
 
 
 @pytest.mark.model

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.errors import EngineError, ErrorCode
 from backend.protocol import Sampling, Speculation
 from backend.sampling.chain import Chain
 from backend.speculation.calibration import MarginLogistic
 from backend.speculation.cost import PassCosts
 from backend.speculation.round import Round, Rounds
+from backend.speculation.sources import draft_model, draft_tree
+from backend.speculation.sources.draft_model import DraftModel
 from backend.speculation.statistics import record
 from backend.speculation.tree import Budget, Growth
 from backend.speculation.verify import Greedy
@@ -170,6 +174,45 @@ def test_the_draft_reads_nothing_twice() -> None:
     draft.read = lambda tokens: (read.append(len(tokens)), real(tokens))[1]
     run(own, 32)
     assert max(read[1:]) <= 2
+
+
+def test_a_step_of_a_tree_costs_what_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    for module in (draft_model, draft_tree):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now))
+    model = TableModel(8, seed=3)
+    model.branches, real = 7, (model.decode, model.grow)
+
+    def slow(which: int, *given: object) -> np.ndarray:
+        nonlocal now
+        now += 0.012
+        return real[which](*given)  # type: ignore[arg-type]
+
+    model.decode = lambda tokens: slow(0, tokens)  # type: ignore[method-assign]
+    model.grow = lambda tokens, parents: slow(1, tokens, parents)  # type: ignore[method-assign]
+    table = PassCosts()
+    source = DraftModel(model, Greedy(Chain(Sampling(temperature=0))), 8, (), MarginLogistic(), table)
+    source.begin(PROMPT)
+    source.read(PROMPT, len(PROMPT) - 1)
+    source.branch(list(PROMPT), Budget(7, 3, lambda n: 500.0))
+    assert set(table.measured) > {1}
+    assert [table.at(n) for n in table.measured] == pytest.approx([12.0] * len(table.measured))
+
+
+def test_a_draft_that_fails_in_its_trees_sits_out_and_the_reply_goes_on() -> None:
+    plain, _ = run(rounds(5, 0.7, SAMPLING, 24, PLAIN), 24)
+    own, failures = rounds(5, 0.7, SAMPLING, 24, DRAFT), []
+
+    def fail(tokens: list[int], parents: list[int]) -> np.ndarray:
+        failures.append(tokens)
+        raise EngineError(ErrorCode.DECODE_FAILED, "the device is gone")
+
+    own.sources[1]._model.grow = fail  # type: ignore[attr-defined]
+    text, timings = run(own, 24)
+    assert text == plain
+    assert own.sources[1].failed == "the device is gone"  # type: ignore[attr-defined]
+    assert len(failures) == 2, "tried once more"
+    assert timings.verified == timings.beside == 0
 
 
 def test_an_end_inside_a_tree_ends_the_text() -> None:

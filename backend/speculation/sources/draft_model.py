@@ -192,10 +192,8 @@ class DraftModel:
             return
         began = time.perf_counter()
         row = self._next(missed)
-        read = time.perf_counter()
-        self._learn_costs(len(missed), 1e3 * (read - began), 1e3 * (read - began), 0)
-        width = self._width if self._narrow else self._model.n_vocab
-        tree = DraftTree(self._model, self._rule, width, self._ends, self._calibration, self._costs)
+        self._costs.observe(len(missed), 1e3 * (time.perf_counter() - began))
+        tree = DraftTree(self._model, self._rule, self._width, self._ends, self._calibration, self._costs)
         tree.grow(history, row, budget, began, out)
         self._tree = tree
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.plan.machine import machine
-from backend.plan.plan import Plan, Request, plans
+from backend.plan.plan import Plan, Request, draft_beside, plans
 from backend.plan.request import request_for
 from backend.protocol import LoadOptions
 from tests.unit.plan.test_plan import GB, by_where, layers_that_fit, published, request
@@ -52,10 +52,12 @@ def test_a_card_with_no_room_is_passed_over() -> None:
 
 
 def test_the_draft_lies_on_one_card_whole() -> None:
-    found = by_where(plans(request(), machine(32 * GB, [4 * GB, 12 * GB])))
-    draft_on_card, none = found["gpu"], found["none"]
-    assert draft_on_card.split[0] < none.split[0] or draft_on_card.split == none.split
-    assert sum(draft_on_card.taken.values()) > sum(none.taken.values())
+    wanted = request()
+    assert wanted.draft is not None
+    found = by_where(plans(wanted, machine(32 * GB, [4 * GB, 12 * GB])))
+    draft = wanted.draft.resident(mapped=True) + draft_beside(wanted.draft, wanted, flash=True)
+    assert found["gpu"].split == found["none"].split == (0, WHOLE)
+    assert (found["gpu"].taken["GPU 0"], found["none"].taken["GPU 0"]) == (draft, 0)
 
 
 @given(cards=st.lists(st.integers(0, 12 * GB), min_size=2, max_size=4))

@@ -16,7 +16,7 @@ from backend.engine.batch import Batch
 from backend.errors import EngineError, ErrorCode
 
 if TYPE_CHECKING:
-    from backend.engine.context import Sequence
+    from backend.engine.sequence import Sequence
 
 _FIRST = 2
 """Ids before it are of sequences that stay: the conversation's, and the one beside it while two are compared."""

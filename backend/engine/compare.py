@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from backend.engine.context import Sequence
+from backend.engine.context import Context
 from backend.engine.differing import explanation
 from backend.engine.generation import Generation, copy_timings
 from backend.engine.reply import budget_for, prepare, prompt_of, read_prompt
+from backend.engine.sequence import Sequence
 from backend.protocol import (
     Comparison,
     Delta,
@@ -67,13 +68,8 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
     row = rows[-1].copy()
     shared.request_ms = shared.prompt_ms
 
-    main = pair.target.context.sequence()
     context = pair.target.context
-    interleaved = (
-        context.n_seq > _OTHER
-        and context.exact_rows is None  # in strict mode: another place in the cache sums in another order
-        and len(prompt) + 2 * budget + 1 <= context.n_ctx
-    )
+    main, interleaved = context.sequence(), _may_take_turns(context, len(prompt) + 2 * budget + 1)
     said: dict[Side, _Transcript] = {"plain": _Transcript(), "speculation": _Transcript()}
     seed = request.sampling.seed
     runs: dict[Side, Generation] = {}
@@ -102,10 +98,15 @@ def compare(pair: Pair, request: ReplyRequest) -> Iterator[tuple[Side, ReplyEven
         difference = _difference(pair, read, request, prompt, runs["plain"].seed, said["plain"], said["speculation"])
     finally:
         if interleaved:
-            pair.target.context.sequence(_OTHER).clear()
+            context.sequence(_OTHER).clear()
     for side, run in runs.items():
         yield side, run.finished()
     yield _result(runs, said, difference, interleaved)
+
+
+def _may_take_turns(context: Context, cells: int) -> bool:
+    """Whether both sides can be held at once; not in strict mode: another place in the cache sums in another order."""
+    return context.n_seq > _OTHER and context.exact_rows is None and cells <= context.n_ctx
 
 
 def _tagged(reading: Generator[ReplyEvent, None, T]) -> Generator[tuple[Side, ReplyEvent], None, T]:

@@ -16,8 +16,7 @@ from backend.engine.batch import Batch
 from backend.engine.branches import TreeBatch
 from backend.engine.cancel import ABORT_CALLBACK, CancelFlag
 from backend.engine.refusals import context_error, stream_error
-from backend.engine.sequence import Rows as Rows
-from backend.engine.sequence import Sequence as Sequence
+from backend.engine.sequence import Rows, Sequence
 from backend.engine.state import state_bytes
 from backend.engine.stream import Streamer
 from backend.plan.needs import tokens_at_once

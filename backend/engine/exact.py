@@ -15,8 +15,8 @@ import numpy as np
 
 from backend.engine import kernels
 from backend.engine.cancel import CancelFlag
-from backend.engine.context import Sequence
 from backend.engine.load import LoadedModel
+from backend.engine.sequence import Sequence
 from backend.equations import LONGEST
 from backend.sampling.chain import Row
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from backend.engine.cancel import CancelFlag
-from backend.engine.context import Sequence as TokenSequence
 from backend.engine.load import LoadedModel
+from backend.engine.sequence import Sequence as TokenSequence
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Judged
 from backend.speculation.calibration import BucketCounts

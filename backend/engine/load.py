@@ -14,6 +14,7 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
 from backend.engine.contexts import make_context, maker
 from backend.engine.devices import has_gpu
+from backend.engine.place import ALL
 from backend.engine.probe import limits, probe, probe_once
 from backend.engine.refusals import stream_error
 from backend.engine.stream import Streamer
@@ -137,7 +138,7 @@ def _load(
         raise unfit
     check_caches(options)
     llama_cpp.llama_backend_init()
-    layers = (999 if has_gpu() else 0) if gpu_layers is None else gpu_layers
+    layers = (ALL if has_gpu() else 0) if gpu_layers is None else gpu_layers
     read = 0.0
     if options.use_mmap:
         read = _READ

@@ -12,11 +12,11 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from backend.engine.context import Rows
-from backend.engine.context import Sequence as TokenSequence
 from backend.engine.generation import Generation
 from backend.engine.learner import Learner
 from backend.engine.prompt import opens_thinking
+from backend.engine.sequence import Rows
+from backend.engine.sequence import Sequence as TokenSequence
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Finished, PromptProgress, ReplyEvent, ReplyRequest, Speculation, Timings
 from backend.sampling.chain import Chain

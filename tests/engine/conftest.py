@@ -10,8 +10,8 @@ import pytest
 
 from backend.engine import native
 from backend.engine.context import Context
-from backend.engine.context import Sequence as TokenSequence
 from backend.engine.pair import Pair
+from backend.engine.sequence import Sequence as TokenSequence
 from backend.protocol import Speculation
 from tests import tiny
 from tests.engine.rig import pair

@@ -15,10 +15,10 @@ import pytest
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.context import Context
-from backend.engine.context import Sequence as TokenSequence
 from backend.engine.learnt import Learnt
 from backend.engine.load import LoadedModel, load_draft, load_target
 from backend.engine.pair import Pair
+from backend.engine.sequence import Sequence as TokenSequence
 from backend.protocol import (
     Comparison,
     Delta,

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from backend.engine.cancel import CancelFlag
-from backend.engine.context import Sequence
 from backend.engine.load import LoadedModel
+from backend.engine.sequence import Sequence
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import LoadOptions, Message, Sampling, Speculation
 from backend.sampling.chain import Chain

@@ -13,9 +13,9 @@ import pytest
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
-from backend.engine.context import Sequence
 from backend.engine.exact import exact_rows
 from backend.engine.pair import Pair
+from backend.engine.sequence import Sequence
 from backend.protocol import Message, Sampling, Speculation
 from tests import tiny
 from tests.engine.rig import COUNT, EDIT, OFF, STORY, continued, loaded, pair, request, say

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from backend.engine.cancel import CancelFlag
-from backend.engine.context import Sequence
 from backend.engine.learner import Learner
 from backend.engine.load import LoadedModel
 from backend.engine.pair import Pair
 from backend.engine.reply import sources_of
+from backend.engine.sequence import Sequence
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Comparison, Message, Sampling, Speculation
 from backend.sampling.chain import Chain

@@ -13,7 +13,8 @@ import pytest
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
-from backend.engine.context import Context, Sequence
+from backend.engine.context import Context
+from backend.engine.sequence import Sequence
 from backend.engine.state import affordable
 from backend.errors import EngineError, ErrorCode
 from tests import tiny

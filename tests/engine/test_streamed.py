@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from backend.engine.cancel import CancelFlag
-from backend.engine.context import Sequence
 from backend.engine.load import load_target
 from backend.engine.mapping import PAGE, Files, Region, layer_runs, locate, mapped, supported
 from backend.engine.pair import Pair
+from backend.engine.sequence import Sequence
 from backend.engine.stream import Streamer, _spread
 from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backend.engine import native
-from backend.engine.context import Sequence
+from backend.engine.sequence import Sequence
 from backend.protocol import Sampling
 from backend.sampling.chain import Chain
 from backend.speculation.calibration import BucketCounts, MarginLogistic

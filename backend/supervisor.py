@@ -25,8 +25,8 @@ from typing import IO, Any
 
 from backend import crash
 from backend.errors import EngineError, ErrorCode
-from backend.library.paths import FOLDER_VARIABLES
 from backend.protocol import MODELS_VARIABLE, PROTOCOL, SECRET_VARIABLE
+from backend.worker_env import worker_environment
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +35,6 @@ _CLOSE_SECONDS, _TERMINATE_SECONDS = 8.0, 3.0
 _EXIT_SECONDS = 5.0
 """From the end of a worker's output to its own end."""
 _STDERR_LINES = 200
-_SPINS = 2000
-"""Rounds of OpenMP's waiting before it sleeps, some microseconds; GCC's default is milliseconds to for ever."""
 
 
 def worker_command() -> list[str]:
@@ -124,7 +122,7 @@ class Supervisor:
         return run.obituary() if run.process.returncode is not None else None
 
     def _spawn(self, secret: str) -> subprocess.Popen[bytes]:
-        env = _with_whole_paths(os.environ | _huge_pages() | _short_spin() | self._env) | {SECRET_VARIABLE: secret}
+        env = worker_environment(self._env) | {SECRET_VARIABLE: secret}
         if self._models:
             env[MODELS_VARIABLE] = json.dumps(self._models)
         try:
@@ -144,31 +142,6 @@ class Supervisor:
                 {"command": self._command},
             ) from error
         return process
-
-
-def _huge_pages() -> dict[str, str]:
-    """Have glibc ask for huge pages (2.35 and later, Linux with transparent huge pages on request).
-
-    A pass reads every repacked weight once, and with pages of 4 KiB it looks up many addresses. Measured on two cores
-    with a Q4_K_M target: a plain reply takes 0.96 of the time, passes in a row 0.86, for 2 % more memory. What the
-    person has set stays.
-    """
-    tunables = os.environ.get("GLIBC_TUNABLES", "")
-    if sys.platform != "linux" or "glibc.malloc.hugetlb" in tunables:
-        return {}
-    return {"GLIBC_TUNABLES": ":".join(filter(None, [tunables, "glibc.malloc.hugetlb=1"]))}
-
-
-def _short_spin() -> dict[str, str]:
-    """Have OpenMP's threads wait for each other a short while only, then sleep (GCC's library, so Linux).
-
-    They spin until the slowest has come, some hundred times a pass. Where another program takes a core, that one is not
-    running, and the others burn what time it could have had: replies fell from 9 tokens a second to 1 or 2.
-    What the person has set stays.
-    """
-    if sys.platform != "linux" or {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
-        return {}
-    return {"GOMP_SPINCOUNT": str(_SPINS)}
 
 
 class _Run:
@@ -231,11 +204,6 @@ class _Run:
             for line in _lines(pipe):
                 self.stderr.append(line)
                 log.info("worker: %s", line)
-
-
-def _with_whole_paths(env: dict[str, str]) -> dict[str, str]:
-    """The worker works in another folder: what is relative to this program's must not mean another place there."""
-    return env | {name: str(Path(env[name]).expanduser().absolute()) for name in FOLDER_VARIABLES if env.get(name)}
 
 
 def _greet(run: _Run, secret: str) -> Endpoint:

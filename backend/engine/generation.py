@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import NamedTuple
 
+from backend.engine.text_stream import Released, TextStream
 from backend.engine.vocab import Vocab
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Delta, Finished, FinishReason, Timings, TokenRecord
@@ -19,7 +20,6 @@ from backend.speculation import statistics
 from backend.speculation.contracts import Rows
 from backend.speculation.round import Passenger, Round, Rounds
 from backend.speculation.walk import Emitted
-from backend.text import Released, TextStream
 
 _COUNTERS = tuple(field.name for field in fields(Timings))
 _SOURCES = {"draft": "the draft model", "lookup": "prompt lookup", "lookahead": "lookahead"}

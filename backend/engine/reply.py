@@ -17,6 +17,7 @@ from backend.engine.learner import Learner
 from backend.engine.prompt import opens_thinking
 from backend.engine.sequence import Rows
 from backend.engine.sequence import Sequence as TokenSequence
+from backend.engine.text_stream import TextStream
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Finished, PromptProgress, ReplyEvent, ReplyRequest, Speculation, Timings
 from backend.sampling.chain import Chain
@@ -26,7 +27,6 @@ from backend.speculation.round import Passenger, Rounds
 from backend.speculation.sources.draft_model import DraftModel, common_prefix
 from backend.speculation.sources.lookahead import CHEAP
 from backend.speculation.verify import Rule, make_rule
-from backend.text import TextStream
 
 if TYPE_CHECKING:
     from backend.engine.pair import Pair

@@ -2,20 +2,18 @@
 
 Jinja's immutable sandbox keeps a template from reaching objects that it was not given. It does not keep one from
 running for ever or from filling the memory; that is added here. Every operation that makes text or lists is charged
-for its size *before* it is carried out, since a single huge one in C cannot be interrupted; and the rendering runs
-in a thread of its own that is interrupted when its time is over.
+for its size *before* it is carried out, since a single huge one in C cannot be interrupted; and the time that a
+rendering may take is limited (``engine.limited``).
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import json
 import re
-import threading
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
@@ -36,8 +34,6 @@ _PADDING_METHODS = frozenset({"center", "expandtabs", "ljust", "maketrans", "rju
 _WIDE_FORMAT = re.compile(r"\d{5}|\*|\{[^{}]*:[^{}]*\{")
 """A width of five digits or more, or one that is itself an argument."""
 
-T = TypeVar("T")
-
 
 class LimitExceededError(Exception):
     """The template wants to build too much."""
@@ -45,50 +41,6 @@ class LimitExceededError(Exception):
 
 class TemplateRefusedError(Exception):
     """The template itself refused the conversation (``raise_exception``)."""
-
-
-class _TimeOver(BaseException):
-    """Thrown into a rendering thread; no ``except Exception`` on the way may swallow it."""
-
-
-def run_limited(work: Callable[[], T], seconds: float) -> T:
-    """Run ``work`` in a thread, interrupt it when its time is over.
-
-    Raises:
-        TimeoutError: it did not end in time.
-        Exception: whatever ``work`` raised.
-    """
-    outcome: list[Any] = []
-    done = threading.Event()
-    lock = threading.Lock()  # no interrupt may be sent once the work has ended
-
-    def run() -> None:
-        result: tuple[bool, Any]
-        try:
-            try:
-                result = (True, work())
-            except Exception as exc:  # noqa: BLE001 - handed to the caller, who raises it
-                result = (False, exc)
-            with lock:
-                outcome.append(result)
-                done.set()
-        except _TimeOver:
-            done.set()
-
-    thread = threading.Thread(target=run, name="chat template", daemon=True)
-    thread.start()
-    if not done.wait(seconds):
-        with lock:
-            if not done.is_set() and thread.ident is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_TimeOver))
-        done.wait(0.5)
-    if not outcome:
-        raise TimeoutError
-    ok, value = outcome[0]
-    if not ok:
-        raise value
-    result: T = value
-    return result
 
 
 class _GenerationTag(Extension):

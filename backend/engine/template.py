@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from jinja2 import Template, TemplateSyntaxError, meta, nodes
 
+from backend.engine.limited import run_limited
 from backend.engine.prompt import (
     Turn,
     find_parts,
@@ -23,7 +24,7 @@ from backend.engine.prompt import (
     tokenize_bare,
     tokenize_parts,
 )
-from backend.engine.sandbox import LimitExceededError, Sandbox, TemplateRefusedError, run_limited
+from backend.engine.sandbox import LimitExceededError, Sandbox, TemplateRefusedError
 from backend.engine.vocab import Vocab
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import Message

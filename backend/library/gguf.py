@@ -139,9 +139,6 @@ def iter_tokens(path: Path) -> Iterator[bytes]:
         position += length
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-
-
 def _facts(headers: list[Header]) -> GgufFacts:
     first = headers[0]
     arch = _str(first, "general.architecture")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,23 +16,18 @@ from starlette.routing import Route
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import (
     PROTOCOL,
-    Comparison,
     DraftRequest,
-    Finished,
-    LoadProgress,
     LoadRequest,
-    PromptProgress,
-    ReplyEvent,
     Speculation,
 )
 from backend.server import openai, sse
-from backend.server.auth import BodyTooLargeError
+from backend.server.answers import ERROR_HANDLERS, Answer
 from backend.server.host import Host
 from backend.server.jobs import Job
-from backend.server.shapes import Completion, finished_fields, merge
-from backend.wire import dump, to_bytes
+from backend.server.shapes import Completion
+from backend.server.streams import chunks, compare_messages, named, newest_progress
+from backend.wire import dump
 
-log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _STATE_EVERY = 0.1
@@ -42,20 +35,6 @@ _STATE_EVERY = 0.1
 _HEARTBEAT = 2.0
 _FIRST_EVENT = 10.0
 """After so long without an event a stream begins anyway, so that the client sees that it is served."""
-_RETRY_AFTER = 2
-_STATUS = {
-    ErrorCode.BAD_REQUEST: 400,
-    ErrorCode.UNSUPPORTED_CONTENT: 400,
-    ErrorCode.CONTEXT_FULL: 400,
-    ErrorCode.TEMPLATE_FAILED: 400,
-    ErrorCode.UNAUTHORIZED: 401,
-    ErrorCode.NO_MODEL: 404,
-    ErrorCode.MODEL_UNKNOWN: 404,
-    ErrorCode.FILE_MISSING: 404,
-    ErrorCode.DRAFT_INCOMPATIBLE: 409,
-    ErrorCode.BUSY: 429,
-    ErrorCode.CANCELLED: 499,
-}
 
 
 def private_app(host: Host) -> Starlette:
@@ -80,16 +59,6 @@ def private_app(host: Host) -> Starlette:
 def public_app(host: Host) -> Starlette:
     """Only what other programs may use (put behind ``auth.Guard`` with a key of its own)."""
     return _app(*_public_routes(Routes(host)))
-
-
-class Answer(Response):
-    """A JSON object; unlike starlette's own it can say what is wrong with a text that is none."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        """The object's bytes."""
-        return to_bytes(content)
 
 
 class Routes:
@@ -121,7 +90,7 @@ class Routes:
         if stream:
             first = await self._watched(request, job, anext(batches, []))
             completion.model = self._host.model_id or ""
-            return self._stream(job, _chunks(completion, first, batches, usage))
+            return self._stream(job, chunks(completion, first, batches, usage))
         events = await self._watched(request, job, _collect(batches))
         completion.model = self._host.model_id or ""
         return Answer(completion.whole(events))
@@ -197,7 +166,7 @@ class Routes:
         wanted = openai.reply_request(body)
         await self._host.started()
         job = self._host.compare(wanted, job_id)
-        return self._stream(job, _named(job, _compare_messages))
+        return self._stream(job, named(job, compare_messages))
 
     async def cancel(self, request: Request) -> Response:
         """``DELETE /x/jobs/{id}``; also right when the job has ended, or has not arrived yet."""
@@ -212,7 +181,7 @@ class Routes:
     def _progress_stream(self, job: Job) -> Response:
         async def content() -> AsyncIterator[str]:
             failed = False
-            async for text in _named(job, _newest_progress):
+            async for text in named(job, newest_progress):
                 failed = text.startswith("event: error")
                 yield text
             if not failed:
@@ -263,64 +232,6 @@ async def _collect(batches: AsyncIterator[list[T]]) -> list[T]:
     return [event async for batch in batches for event in batch]
 
 
-async def _chunks(
-    completion: Completion, first: list[ReplyEvent], batches: AsyncIterator[list[ReplyEvent]], usage: bool
-) -> AsyncIterator[str]:
-    """The stream of one answer: chunks, perhaps the usage, ``[DONE]``; or an error and nothing after it."""
-    batch = first
-    try:
-        while True:
-            for event in merge(batch):
-                yield sse.data(completion.chunk(event))
-                if usage and isinstance(event, Finished):
-                    yield sse.data(completion.usage_chunk(event.timings))
-            if not batch:
-                yield sse.PING
-            try:
-                batch = await anext(batches)
-            except StopAsyncIteration:
-                break
-    except EngineError as error:
-        yield sse.data(error.to_wire())
-        return
-    yield sse.DONE
-
-
-async def _named(job: Job, messages: Callable[[list[Any]], list[tuple[str, Any]]]) -> AsyncIterator[str]:
-    """A job's events as named messages; an error is the last one."""
-    try:
-        async with aclosing(job.outbox.batches()) as batches:
-            async for batch in batches:
-                if not batch:
-                    yield sse.PING
-                for name, value in messages(batch):
-                    yield sse.event(name, value)
-    except EngineError as error:
-        yield sse.event("error", error.to_wire())
-
-
-def _newest_progress(batch: list[LoadProgress]) -> list[tuple[str, Any]]:
-    newest = {progress.phase: progress for progress in batch}
-    return [("progress", dump(progress)) for progress in newest.values()]
-
-
-def _compare_messages(batch: list[tuple[str, ReplyEvent] | Comparison]) -> list[tuple[str, Any]]:
-    sides: dict[str, list[ReplyEvent]] = {}
-    for item in batch:
-        if isinstance(item, tuple):
-            sides.setdefault(item[0], []).append(item[1])
-    said = [_side_message(side, event) for side, events in sides.items() for event in merge(events)]
-    return said + [("result", dump(item)) for item in batch if isinstance(item, Comparison)]
-
-
-def _side_message(side: str, event: ReplyEvent) -> tuple[str, Any]:
-    if isinstance(event, PromptProgress):
-        return "progress", {"side": side} | dump(event)
-    if isinstance(event, Finished):
-        return "finished", {"side": side, "timings": dump(event.timings)} | finished_fields(event)
-    return "delta", {"side": side, "text": event.text, "timings": dump(event.timings)}
-
-
 def _public_routes(r: Routes) -> list[Route]:
     return [
         Route("/health", r.health, methods=["GET"]),
@@ -330,29 +241,4 @@ def _public_routes(r: Routes) -> list[Route]:
 
 
 def _app(*routes: Route) -> Starlette:
-    handlers: dict[Any, Any] = {
-        EngineError: _engine_error,
-        HTTPException: _http_error,
-        Exception: _unexpected,
-    }
-    return Starlette(routes=list(routes), exception_handlers=handlers)
-
-
-async def _engine_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, EngineError)
-    status = 413 if isinstance(error, BodyTooLargeError) else _STATUS.get(error.code, 500)
-    headers = {"Retry-After": str(_RETRY_AFTER)} if error.code is ErrorCode.BUSY else None
-    return Answer(error.to_wire(), status, headers)
-
-
-async def _http_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    wire = EngineError(ErrorCode.BAD_REQUEST, f"{error.detail}.").to_wire()
-    return Answer(wire, error.status_code, dict(error.headers or {}))
-
-
-async def _unexpected(_request: Request, error: Exception) -> Response:
-    wire = EngineError(
-        ErrorCode.BUG, f"The worker made a mistake ({type(error).__name__}).", {"exception": repr(error)}
-    ).to_wire()
-    return Answer(wire, 500)
+    return Starlette(routes=list(routes), exception_handlers=ERROR_HANDLERS)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from backend.engine.generation import Generation
+from backend.engine.text_stream import TextStream
 from backend.engine.vocab import Vocab
 from backend.protocol import Finished, Sampling, Speculation, Timings, TokenRecord
 from backend.sampling.chain import Chain
@@ -16,7 +17,6 @@ from backend.speculation.round import Rounds
 from backend.speculation.sources.draft_model import DraftModel
 from backend.speculation.sources.lookup import Lookup
 from backend.speculation.verify import make_rule
-from backend.text import TextStream
 from tests.speculation.loop import Frozen, costs
 from tests.speculation.tables import TableModel
 

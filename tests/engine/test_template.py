@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.engine.sandbox import run_limited
+from backend.engine.limited import run_limited
 from backend.engine.template import ChatTemplate
 from backend.engine.vocab import Vocab
 from backend.errors import EngineError, ErrorCode

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from backend.engine.text_stream import Released, TextStream
 from backend.errors import EngineError
-from backend.text import Released, TextStream, check_typed, harmless, one_line, short_line, shown_size, shown_sizes
+from backend.text import check_typed, harmless, one_line, short_line, shown_size, shown_sizes
 
 
 def stream(pieces: list[bytes], stops: list[str]) -> tuple[list[Released[int]], TextStream[int], int]:

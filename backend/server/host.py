@@ -174,7 +174,7 @@ class Host:
 
     def notice(self, text: str) -> None:
         """Put a line into the state that stays."""
-        self._work.notice(text)
+        self._work.standing.notice(text)
 
     # -- inside
 

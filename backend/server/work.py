@@ -10,29 +10,24 @@ while tokens are counted and while a pair is freed, and may be taken under the f
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from backend.errors import EngineError, ErrorCode
-from backend.library.gguf import read_model, split_parts, unfit_kind
 from backend.protocol import (
     Comparison,
     Delta,
     DraftRequest,
     LoadOptions,
-    LoadProgress,
     LoadRequest,
     Message,
-    Phase,
     ReplyEvent,
     ReplyRequest,
     Speculation,
@@ -41,10 +36,11 @@ from backend.protocol import (
 from backend.server.cheaper import Cheaper
 from backend.server.events import Events
 from backend.server.jobs import Job
-from backend.server.rig import Progress, Rig
+from backend.server.loading import Loading, check_file
+from backend.server.rig import Rig
+from backend.server.standing import Standing
 
 if TYPE_CHECKING:
-    from backend.engine.load import DraftModel, TargetModel
     from backend.engine.pair import Pair
 
 log = logging.getLogger(__name__)
@@ -69,12 +65,10 @@ class Work:
         self._events = events
         self._cancel_draft_loads = cancel_draft_loads
         self._cheaper = cheaper
+        self.standing = Standing(events)
+        self._loading = Loading(rig, cheaper, self.standing)
         self._options = LoadOptions()
         self._speculation = Speculation()
-        self._phase: Phase = "idle"
-        self._detail = ""
-        self._notice = ""
-        self._draft_note = ""
         self._target_use = threading.Lock()
         self._counting = threading.Lock()
         self._version = _version()
@@ -84,8 +78,8 @@ class Work:
     def state(self, queue: int, copying: bool = False) -> State:
         """Everything the window shows about the worker."""
         fields: dict[str, Any] = {
-            "phase": self._phase,
-            "detail": self._detail or self._notice,
+            "phase": self.standing.phase,
+            "detail": self.standing.line,
             "speculation": self._speculation,
             "memory_total": psutil.virtual_memory().total,
             "devices": self._rig.devices,
@@ -97,7 +91,7 @@ class Work:
             fields |= pair.state_fields()
         if fields.get("draft") is not None:
             fields |= {"draft_copy": self._cheaper.note, "draft_copy_busy": copying}
-        fields["draft_note"] = fields.get("draft_note") or self._draft_note
+        fields["draft_note"] = fields.get("draft_note") or self.standing.draft_note
         return State(**fields)
 
     @property
@@ -110,16 +104,6 @@ class Work:
         self._speculation = speculation
         if (pair := self.pair) is not None:
             pair.speculation = speculation
-        self._events.touch()
-
-    def say(self, detail: str) -> None:
-        """Put one line into the state."""
-        self._detail = detail
-        self._events.touch()
-
-    def notice(self, text: str) -> None:
-        """A line for the state that stays, and shows whenever there is nothing newer to say."""
-        self._notice = text
         self._events.touch()
 
     # -- engine thread
@@ -135,46 +119,46 @@ class Work:
                 f"llama.cpp could not be loaded ({error}); run the set-up again.",
                 {"exception": repr(error)},
             )
-            self._enter("failed", self.start_error.message)
+            self.standing.enter("failed", self.start_error.message)
 
     def load(self, request: LoadRequest, job: Job) -> None:
         """Exchange target and draft. A file that is no model leaves the old pair in place."""
         if self.start_error is not None:
             raise self.start_error
         path = self._rig.resolve(request.target)
-        _check_file(path)
+        check_file(path)
         self._rig.check(path, request.draft, request.options, anyway=request.anyway)
         self._cancel_draft_loads()
         with self._holding_target(job):
             self.close_pair()
-            self._draft_note, self._options = "", request.options
-            self._enter("loading", "")
+            self.standing.draft_note, self._options = "", request.options
+            self.standing.enter("loading")
             try:
                 options = self._rig.place(path, request.draft, request.options, anyway=request.anyway)
                 request, self._options = request.model_copy(update={"options": options}), options
-                target = self._rig.load_target(path, request.target, options, self._progress(job), job.flag)
-                self.pair = self._complete(target, request, job)
+                target = self._rig.load_target(path, request.target, options, self.standing.progress(job), job.flag)
+                self.pair = self._loading.pair(target, request, self._speculation, job)
             except EngineError as error:
                 cancelled = error.code is ErrorCode.CANCELLED
-                self._enter("idle" if cancelled else "failed", "" if cancelled else error.message)
+                self.standing.enter("idle" if cancelled else "failed", "" if cancelled else error.message)
                 raise
             except BaseException:
-                self._enter("failed", "The model could not be loaded.")
+                self.standing.enter("failed", "The model could not be loaded.")
                 raise
             finally:
                 self._rig.look()
         log.info("loaded %s, draft %s", request.target, self.pair.draft.info.id if self.pair.draft else "none")
-        self._enter("ready", "")
+        self.standing.enter("ready")
 
     def unload(self, job: Job) -> None:
         """Free the models."""
         self._cancel_draft_loads()
         with self._holding_target(job):
             self.close_pair()
-        self._draft_note = ""
+        self.standing.draft_note = ""
         if self.start_error is None:
             self._rig.look()
-            self._enter("idle", "")
+            self.standing.enter("idle")
 
     def reply(self, request: ReplyRequest, job: Job) -> None:
         """One reply; emits ReplyEvent."""
@@ -214,8 +198,8 @@ class Work:
         """
         with self._holding_target(job):
             pair = self._need_pair()
-            draft = self._load_draft(request.draft, pair.target, self._options, job) if request.draft else None
-            self._draft_note = ""
+            draft = self._loading.draft(request.draft, pair.target, self._options, job) if request.draft else None
+            self.standing.draft_note = ""
             pair.offer_draft(draft)
         queue_measuring()
         while pair.draft is not draft:
@@ -247,72 +231,20 @@ class Work:
 
     # -- inside
 
-    def _complete(self, target: TargetModel, request: LoadRequest, job: Job) -> Pair:
-        """A measured pair around ``target``; on an error or a cancel nothing stays in memory."""
-        try:
-            draft = self._try_draft(target, request, job)
-        except BaseException:
-            target.close()
-            raise
-        try:
-            pair = self._rig.pair(target, draft, self._speculation)
-        except BaseException:
-            for model in (target, draft):
-                if model is not None:
-                    model.close()
-            raise
-        try:
-            pair.measure(self._progress(job), job.flag)
-            if request.settle:
-                pair.settle(self._progress(job), job.flag)
-        except BaseException:
-            pair.close()
-            raise
-        _settle_memory()
-        return pair
-
-    def _try_draft(self, target: TargetModel, request: LoadRequest, job: Job) -> DraftModel | None:
-        """A draft that does not load costs speculation, not the chat: the reason is in the state."""
-        if request.draft is None:
-            return None
-        try:
-            return self._load_draft(request.draft, target, request.options, job)
-        except EngineError as error:
-            if error.code is ErrorCode.CANCELLED:
-                raise
-            return None
-
-    def _load_draft(self, draft: str, target: TargetModel, options: LoadOptions, job: Job) -> DraftModel:
-        try:
-            path = self._rig.resolve(draft)
-            progress = self._progress(job)
-            self._cheaper.say("")
-            if options.cheaper_draft:
-                chosen = self._cheaper.load_chosen(path, draft, options, target, progress, job.flag)
-                if chosen is not None:
-                    return chosen
-            return self._rig.load_draft(path, draft, options, target, progress, job.flag)
-        except EngineError as error:
-            if error.code is not ErrorCode.CANCELLED:
-                self._draft_note = error.message
-            raise
-        finally:
-            self.say("")
-
     def _run(self, job: Job, events: Callable[[Pair], Iterator[Any]]) -> None:
         pair = self._need_pair()
-        self._enter("reading", "")
+        self.standing.enter("reading")
         try:
             for event in events(pair):
                 job.emit(event)
                 self._observe(job, event)
         finally:
-            self._enter("ready", "")
+            self.standing.enter("ready")
 
     def _observe(self, job: Job, event: ReplyEvent | tuple[str, ReplyEvent] | Comparison) -> None:
         inner = event[1] if isinstance(event, tuple) else event
         if isinstance(inner, Delta):
-            self._phase = "generating"
+            self.standing.phase = "generating"
             self._events.rounds(job.id, inner.rounds)
         self._events.touch()
 
@@ -333,44 +265,9 @@ class Work:
         finally:
             self._target_use.release()
 
-    def _progress(self, job: Job) -> Progress:
-        last = ("", -1)
-
-        def report(phase: str, fraction: float) -> None:
-            nonlocal last
-            done = min(max(fraction, 0.0), 1.0)
-            if (phase, int(100 * done)) == last:
-                return
-            last = (phase, int(100 * done))
-            job.emit(LoadProgress(phase=phase, fraction=done))  # type: ignore[arg-type]  # pydantic checks it
-            self.say(f"{phase} {done:.0%}")
-
-        return report
-
-    def _enter(self, phase: Phase, detail: str) -> None:
-        self._phase = phase
-        self.say(detail)
-
-
-def _check_file(path: Path) -> None:
-    """Read the file's header: what can be known to fail must not cost the model that is loaded.
-
-    Raises:
-        EngineError: missing, truncated or damaged, or not of a kind that is loaded as a model.
-    """
-    if (unfit := unfit_kind(read_model(split_parts(path)))) is not None:
-        raise unfit
-
 
 def _version() -> str:
     try:
         return version("tandem-chat")
     except PackageNotFoundError:  # run from a checkout
         return "0"
-
-
-def _settle_memory() -> None:
-    """What is alive now stays: collections during a reply need not walk it, out of the caches as it is then."""
-    gc.unfreeze()  # what an earlier pair left may go
-    gc.collect()
-    gc.freeze()

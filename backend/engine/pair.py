@@ -116,7 +116,6 @@ class Pair:
             "memory": memory_used(),
             "threads": self.target.context.threads,
             "exact_rows": self.target.context.exact_rows,
-            "speculation": self.speculation,
         }
 
     # -- engine thread

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_model, split_parts, unfit_kind
-from backend.protocol import LoadOptions, LoadRequest, Speculation
+from backend.protocol import LoadOptions, LoadRequest
 from backend.server.cheaper import Cheaper
 from backend.server.jobs import Job
 from backend.server.rig import Rig
@@ -33,7 +33,7 @@ class Loading:
         self._cheaper = cheaper
         self._standing = standing
 
-    def pair(self, target: TargetModel, request: LoadRequest, speculation: Speculation, job: Job) -> Pair:
+    def pair(self, target: TargetModel, request: LoadRequest, job: Job) -> Pair:
         """A measured pair around ``target``; on an error or a cancel nothing stays in memory."""
         try:
             draft = self._try_draft(target, request, job)
@@ -41,7 +41,7 @@ class Loading:
             target.close()
             raise
         try:
-            pair = self._rig.pair(target, draft, speculation)
+            pair = self._rig.pair(target, draft)
         except BaseException:
             for model in (target, draft):
                 if model is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.errors import EngineError
-from backend.protocol import DeviceInfo, LoadOptions, ModelInfo, Speculation
+from backend.protocol import DeviceInfo, LoadOptions, ModelInfo
 
 if TYPE_CHECKING:
     from backend.engine.cancel import CancelFlag
@@ -172,11 +172,11 @@ class Rig:
 
         return try_copy(pair, copy, file, options, self._learnt(), flag)
 
-    def pair(self, target: TargetModel, draft: DraftModel | None, speculation: Speculation) -> Pair:
+    def pair(self, target: TargetModel, draft: DraftModel | None) -> Pair:
         """Put a target and perhaps a draft together."""
         from backend.engine.pair import Pair
 
-        return Pair(target, draft, speculation, self._learnt())
+        return Pair(target, draft, learnt=self._learnt())
 
     def _learnt(self) -> Learnt:
         from backend.engine.learnt import Learnt

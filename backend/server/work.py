@@ -5,7 +5,8 @@ loader thread while the target goes on generating, and are handed over between r
 counter thread, so that the window's token meter does not stand still while a reply runs.
 
 Locks: ``_target_use`` is held while a draft loads against the target and while the target is exchanged; ``_counting``
-while tokens are counted and while a pair is freed, and may be taken under the first.
+while tokens are counted and while a pair is freed, and may be taken under the first; ``_setting`` for the moment in
+which the pair is given its settings.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ class Work:
         self._speculation = Speculation()
         self._target_use = threading.Lock()
         self._counting = threading.Lock()
+        self._setting = threading.Lock()
         self._version = _version()
 
     # -- any thread
@@ -101,9 +103,10 @@ class Work:
 
     def set_speculation(self, speculation: Speculation) -> None:
         """From the next round on, also of a running reply."""
-        self._speculation = speculation
-        if (pair := self.pair) is not None:
-            pair.speculation = speculation
+        with self._setting:
+            self._speculation = speculation
+            if (pair := self.pair) is not None:
+                pair.speculation = speculation
         self._events.touch()
 
     # -- engine thread
@@ -137,7 +140,8 @@ class Work:
                 options = self._rig.place(path, request.draft, request.options, anyway=request.anyway)
                 request, self._options = request.model_copy(update={"options": options}), options
                 target = self._rig.load_target(path, request.target, options, self.standing.progress(job), job.flag)
-                self.pair = self._loading.pair(target, request, self._speculation, job)
+                pair = self._loading.pair(target, request, job)
+                self._put_to_use(pair)
             except EngineError as error:
                 cancelled = error.code is ErrorCode.CANCELLED
                 self.standing.enter("idle" if cancelled else "failed", "" if cancelled else error.message)
@@ -147,7 +151,7 @@ class Work:
                 raise
             finally:
                 self._rig.look()
-        log.info("loaded %s, draft %s", request.target, self.pair.draft.info.id if self.pair.draft else "none")
+        log.info("loaded %s, draft %s", request.target, pair.draft.info.id if pair.draft else "none")
         self.standing.enter("ready")
 
     def unload(self, job: Job) -> None:
@@ -230,6 +234,11 @@ class Work:
             job.emit(self._need_pair().pieces(ids))
 
     # -- inside
+
+    def _put_to_use(self, pair: Pair) -> None:
+        with self._setting:  # they may have changed while it was loaded
+            pair.speculation = self._speculation
+            self.pair = pair
 
     def _run(self, job: Job, events: Callable[[Pair], Iterator[Any]]) -> None:
         pair = self._need_pair()

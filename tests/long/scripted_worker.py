@@ -95,8 +95,8 @@ def counters(n: int, prompt: int, rate: float, per_round: int) -> Timings:
 class Pair:
     """What the worker knows of a pair, saying its script."""
 
-    def __init__(self, target: Any, draft: Any, speculation: Speculation, script: Script) -> None:
-        self.target, self.draft, self.speculation = target, draft, speculation
+    def __init__(self, target: Any, draft: Any, script: Script) -> None:
+        self.target, self.draft, self.speculation = target, draft, Speculation()
         self._script = script
         self._log = open(script.log, "a", encoding="utf-8") if script.log else None  # noqa: PTH123, SIM115
 
@@ -106,7 +106,6 @@ class Pair:
             "cost": CostTable(target={1: 20.0, 2: 22.0, 4: 26.0, 8: 40.0}),
             "memory": 1_500_000_000,
             "threads": 1,
-            "speculation": self.speculation,
         }
 
     def reply(self, request: ReplyRequest, flag: threading.Event) -> Iterator[ReplyEvent]:
@@ -185,8 +184,8 @@ class Rig(rig.Rig):
         )
         return SimpleNamespace(info=info, close=lambda: None)
 
-    def pair(self, target: Any, draft: Any, speculation: Speculation) -> Any:
-        return Pair(target, draft, speculation, self.script)
+    def pair(self, target: Any, draft: Any) -> Any:
+        return Pair(target, draft, self.script)
 
 
 if __name__ == "__main__":

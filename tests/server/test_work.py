@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import DraftRequest, LoadOptions, LoadRequest, Message, ReplyRequest
+from backend.protocol import DraftRequest, LoadOptions, LoadRequest, Message, ReplyRequest, Speculation
 from backend.server.host import Host
 from backend.server.jobs import Job
 from backend.server.rig import Rig
@@ -132,6 +133,27 @@ def test_a_bad_file_does_not_cost_the_model_that_is_loaded(folder: Path, name: s
         assert host.model_id == "good.gguf"
         assert host.state().phase == "ready"
         await ended(host.reply(HELLO, None))
+
+    with_host(folder, talk)
+
+
+def test_settings_that_come_during_a_load_hold_for_what_is_loaded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = Speculation(enabled=False)
+
+    async def talk(host: Host) -> None:
+        make = host._work._rig.pair
+
+        def pair(*models: Any) -> Any:
+            made = make(*models)
+            host.set_speculation(off)
+            return made
+
+        monkeypatch.setattr(host._work._rig, "pair", pair)
+        await ended(host.load(LoadRequest(target="good.gguf", options=OPTIONS), None))
+        assert host._work.pair is not None
+        assert host._work.pair.speculation == host.state().speculation == off
 
     with_host(folder, talk)
 

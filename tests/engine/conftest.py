@@ -12,9 +12,11 @@ from backend.engine import native
 from backend.engine.context import Context
 from backend.engine.pair import Pair
 from backend.engine.sequence import Sequence as TokenSequence
+from backend.engine.vocab import Vocab
 from backend.protocol import Speculation
 from tests import tiny
 from tests.engine.rig import pair
+from tests.vocabularies import open_vocab
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,6 +42,12 @@ def smol(smollm2: Path) -> Iterator[Pair]:
     """SmolLM2 as its own draft."""
     with pair(smollm2, smollm2, n_ctx=1024) as both:
         yield both
+
+
+@pytest.fixture(scope="module")
+def qwen(starter_draft: Path) -> Iterator[Vocab]:
+    with open_vocab(starter_draft) as vocab:
+        yield vocab
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,15 @@
-"""Chat templates in the styles of the large families; those of the real test models are read from their files."""
+"""Chat templates in the styles of the large families; those of the real test models are read from their files.
+
+Beside them a conversation, and what a prompt is read by.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from backend.engine.vocab import Vocab
+from backend.protocol import Message
 
 LLAMA3 = """
 {{- bos_token }}
@@ -74,3 +85,27 @@ REWRITING = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 """Changes what people wrote, so that it cannot be found again in the prompt."""
+
+
+def source_of(path: Path) -> str:
+    """The template of a real file (read with llama.cpp's own reader: quick)."""
+    import llama_cpp.llama_cpp as ll
+
+    params = ll.llama_model_default_params()
+    params.vocab_only = True
+    model = ll.llama_model_load_from_file(str(path).encode(), params)
+    source = ll.llama_model_chat_template(model, None)
+    ll.llama_model_free(model)
+    assert source
+    return source.decode()
+
+
+def says(role: str, content: str, **more: Any) -> Message:
+    return Message(role=role, content=content, **more)  # type: ignore[arg-type]
+
+
+def shown(vocab: Vocab, ids: list[int]) -> str:
+    return b"".join(vocab.piece(i, special=True) for i in ids).decode()
+
+
+HELLO = [says("system", "Be brief."), says("user", "Hello  \n"), says("assistant", "Hi!"), says("user", "Why? 😀")]

@@ -33,12 +33,6 @@ def both(tiny_files: tuple[Path, Path]) -> Iterator[Pair]:
         yield both
 
 
-@pytest.fixture(scope="module")
-def qwen(starter_draft: Path) -> Iterator[Vocab]:
-    with open_vocab(starter_draft) as vocab:
-        yield vocab
-
-
 def ask(**more: Any) -> dict[str, Any]:
     return {"max_tokens": LENGTH, "ignore_eos": True, "reuse_cache": False} | more
 

@@ -24,12 +24,6 @@ def smol(smollm2: Path) -> Iterator[Vocab]:
 
 
 @pytest.fixture(scope="module")
-def qwen(starter_draft: Path) -> Iterator[Vocab]:
-    with open_vocab(starter_draft) as vocab:
-        yield vocab
-
-
-@pytest.fixture(scope="module")
 def gemma(gemma3_270m: Path) -> Iterator[Vocab]:
     with open_vocab(gemma3_270m) as vocab:
         yield vocab

@@ -31,8 +31,8 @@ def test_each_card_is_told_its_layers_and_one_without_is_left_alone() -> None:
     params = parameters()
     kept = onto_cards(params, [0x10, 0x20, 0x30], [5, 0, 20])
     assert told(params) == ([0x10, 0x30], [5.0, 20.0])
-    assert kept
-    assert params.tensor_split[int(llama_cpp.llama_max_devices()) - 1] in (0.0, 5.0, 20.0), "as long as llama.cpp reads"
+    _devices, split = kept
+    assert len(split) >= llama_cpp.llama_max_devices(), "as long as llama.cpp reads"  # type: ignore[arg-type]
 
 
 def test_a_draft_lies_on_its_card_alone(monkeypatch: pytest.MonkeyPatch) -> None:

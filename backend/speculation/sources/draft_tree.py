@@ -53,11 +53,11 @@ class DraftTree:
         """Of the nodes that were looked behind, their numbers in the model's own tree."""
         self._proposed: list[int] = []
 
-    def grow(self, history: Sequence[int], row: Row, budget: Budget, began: float, out: Proposal) -> None:
+    def grow(self, history: list[int], row: Row, budget: Budget, began: float, out: Proposal) -> None:
         """Fill ``out``.
 
         Args:
-            history: the text.
+            history: the text; left as it was.
             row: at its end.
             budget: how large the tree may become.
             began: when drafting did (``time.perf_counter``).
@@ -98,9 +98,13 @@ class DraftTree:
     def _room(self) -> int:
         return max(0, min(self._model.most_rows, self._model.room - len(self._held)))
 
-    def _look(self, growth: Growth, node: int, history: Sequence[int], row: Row) -> None:
-        text = [*history, *growth.path(node)]
-        tokens, scores = self._rule.choices(row[: self._width], text, len(text))
+    def _look(self, growth: Growth, node: int, history: list[int], row: Row) -> None:
+        end = len(history)
+        history += growth.path(node)  # a long one is not copied for each node
+        try:
+            tokens, scores = self._rule.choices(row[: self._width], history, len(history))
+        finally:
+            del history[end:]
         first = len(growth.tokens)
         growth.add(node, tokens, self._calibration.chances(scores), self._ends.__contains__)
         margin = min(CAP, scores[0] - scores[1]) if len(scores) > 1 else CAP

@@ -64,4 +64,17 @@ def _foretold(turn: Turn, max_tokens: int, costs: CostTable | None, has_draft: b
     k = int(length) if name == "fixed" and length.isdecimal() else 0
     step = (costs.draft_step or 0.0) if has_draft else 0.0
     token = ms_per_token(between(costs.target, sizes, k + 1), k, step, expected_tokens(_ACCEPTANCE, k))
-    return between(costs.target, sizes, round(read)) + (max_tokens - 1) * token
+    return _reading(costs, round(read)) + (max_tokens - 1) * token
+
+
+def _reading(costs: CostTable, n: int) -> float:
+    """Milliseconds for a prompt of ``n`` tokens: beyond what was measured along all of it.
+
+    The last two sizes may be neighbours, whose costs differ by chance; a hundred tokens on that slope are anything.
+    """
+    known = costs.target | {tokens: ms for tokens, ms in costs.prompt.items() if tokens > max(costs.target)}
+    sizes = sorted(known)
+    first, last = sizes[0], sizes[-1]
+    if n <= last or first == last:
+        return between(known, sizes, n)
+    return known[last] + (n - last) * max(0.0, (known[last] - known[first]) / (last - first))

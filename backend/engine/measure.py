@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.load import LoadedModel, Progress
@@ -62,11 +62,12 @@ def measure_reading(draft: LoadedModel, costs: PassCosts) -> None:
     sequence.clear()
 
 
-def cost_table(target: PassCosts, draft: PassCosts) -> CostTable:
-    """What the window shows of both."""
+def cost_table(target: PassCosts, draft: PassCosts, prompt: Mapping[int, float] | None = None) -> CostTable:
+    """What the window shows of both; ``prompt`` = a prompt's tokens, and what reading them took."""
     known = draft.known
     return CostTable(
         target=target.table(),
+        prompt=dict(prompt or {}),
         draft_step=draft.at(1) if known else None,
         draft_prompt_per_token=draft.at(_READING) / _READING if known else None,
         measured=target.measured,

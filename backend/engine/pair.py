@@ -68,6 +68,8 @@ class Pair:
         """Assignable from any thread; read at the start of each round."""
         self.costs = PassCosts()
         self.draft_costs = PassCosts()
+        self.prompt: dict[int, float] = {}
+        """See ``protocol.CostTable``."""
         self._learners = {"": Learner()}
         self.lookup = Lookup(self._learners[""].copies, target.vocab.eog)
         """One index for all: whoever learns, it is of the conversation."""
@@ -111,7 +113,7 @@ class Pair:
             "draft": draft.info if draft else None,
             "draft_note": self._note,
             "why": self._why,
-            "cost": cost_table(self.costs, self.draft_costs),
+            "cost": cost_table(self.costs, self.draft_costs, self.prompt),
             "context_used": 0 if self._settling else self.target.context.sequence().length,
             "memory": memory_used(),
             "threads": self.target.context.threads,

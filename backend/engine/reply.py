@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 Ride = Callable[[int], Passenger | None]
 """Asked for a first proposal of at most so many tokens (see ``Rounds.passenger``)."""
+_TELLING = 32
+"""Tokens of a prompt from which on its time tells how long others take."""
 
 
 def reply(pair: Pair, request: ReplyRequest, began: float) -> Iterator[ReplyEvent]:
@@ -137,6 +139,8 @@ def read_prompt(
         yield PromptProgress(i + len(part), len(prompt), kept, thinking)
         began = time.perf_counter()
     assert rows is not None
+    if timings.prompt_n >= _TELLING:
+        pair.prompt = {timings.prompt_n: timings.prompt_ms}
     if passenger is None:
         sequence.mark()
     return rows, passenger

@@ -59,6 +59,8 @@ class CostTable(BaseModel):
     """Measured pass costs in ms; ``measured`` lists the batch sizes that were measured, not interpolated."""
 
     target: dict[int, float] = {}
+    prompt: dict[int, float] = {}
+    """The prompt that the target read last, of those that tell: its tokens, and what they took."""
     draft_step: float | None = None
     draft_prompt_per_token: float | None = None
     measured: list[int] = []

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from desktop.maths.spacing import spaced
+
 LIMIT = 2000
 """Characters of LaTeX; a formula on three pages has a few hundred."""
 
@@ -67,7 +69,7 @@ def typeset(latex: str, display: bool) -> Drawing:
     if _MACROS.search(latex):
         raise RefusedError("defines commands")
     try:
-        made = _ziamath().Math.fromlatex(_prepared(latex), size=_EM, inline=not display, margin=0)
+        made = _made(_prepared(latex), display)
         _check_signs(made)
         svg = made.svgxml()
         box = made.node.bbox
@@ -79,6 +81,18 @@ def typeset(latex: str, display: bool) -> Drawing:
     if not (0 < drawing.width <= _WIDEST and 0 < drawing.ascent + drawing.descent <= _TALLEST):
         raise RefusedError("empty or too large")
     return drawing
+
+
+def _made(latex: str, display: bool) -> Any:
+    """As the library makes it, but for the spaces that it leaves out."""
+    from xml.etree import ElementTree
+
+    library = _ziamath()
+    from ziamath.escapes import unescape
+    from ziamath.tex import tex2mml
+
+    read = ElementTree.fromstring(unescape(tex2mml(latex, inline=not display)))
+    return library.Math(spaced(library.zmath.denamespace(read)), size=_EM, margin=0)
 
 
 @cache

@@ -40,7 +40,7 @@ class NoticeBar(QFrame):
         head.addWidget(self._title, 1)
         head.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 6, 6, 10)
+        layout.setContentsMargins(12, 6, 12, 10)  # left as right: a layout does not mirror its margins
         layout.setSpacing(6)
         self._buttons.setSpacing(8)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

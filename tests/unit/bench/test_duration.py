@@ -6,14 +6,16 @@ import pytest
 
 from backend.bench.duration import Pace
 from backend.bench.series import Series
-from backend.bench.workloads import Prompt
+from backend.bench.workloads import WORKLOADS, Prompt
 from backend.protocol import CostTable
 
 COST = CostTable(target={1: 50.0, 2: 60.0, 4: 80.0, 8: 120.0}, draft_step=5.0)
 PROMPT = Prompt("p", "c", "x" * 280)
 """80 tokens, and 20 around them."""
 READ = 120.0 + 92 * 10.0
-"""Along the last slope, 10 ms a token."""
+"""Along the whole line, 10 ms a token."""
+PAIR = CostTable(target={1: 32.8, 2: 60.2, 4: 94.4, 8: 158.0, 15: 161.8, 16: 175.4}, draft_step=18.1)
+"""A 1.5B target with a 0.5B draft on two cores, whose built-in benchmark took 23 s."""
 
 
 def series(*modes: str, repeats: int = 1) -> Series:
@@ -42,6 +44,24 @@ def test_its_own_replies_correct_it_way_by_way() -> None:
     pace.add(one / 2)
     pace.add(one)
     assert pace.left() == 0
+
+
+def test_neighbours_that_differ_by_chance_do_not_foretell_how_long_a_prompt_takes() -> None:
+    built_in = Series(WORKLOADS["three"], ("plain", "auto", "fixed:4", "plain#2"), 64)
+    told = Pace(built_in, PAIR, has_draft=True).left()
+    assert told is not None
+    assert 23e3 < told < 2.5 * 23e3  # replies that end early make it less
+    read = PAIR.model_copy(update={"prompt": {310: 1_860.0}})  # 6 ms a token
+    known = Pace(built_in, read, has_draft=True).left()
+    assert known is not None
+    assert 23e3 < known < told
+
+
+def test_a_prompt_that_was_read_tells_of_others() -> None:
+    read = COST.model_copy(update={"prompt": {508: 120.0 + 500 * 4.0}})
+    assert Pace(series("plain"), read, has_draft=True).left() == pytest.approx(120.0 + 92 * 4.0 + 100 * 50.0)
+    short = COST.model_copy(update={"prompt": {8: 900.0}})  # no longer than a pass: that is known better
+    assert Pace(series("plain"), short, has_draft=True).left() == pytest.approx(READ + 100 * 50.0)
 
 
 def test_without_costs_it_is_known_after_the_first_reply() -> None:

@@ -48,6 +48,29 @@ def test_displayed_is_larger_than_in_a_line() -> None:
 
 
 @pytest.mark.parametrize(
+    ("latex", "thin"),
+    [
+        (r"\det A", 1),
+        (r"\gcd(a, b)", 0),
+        (r"a\det B", 2),
+        (r"(a)\det B", 2),
+        (r"x = \det A", 1),
+        (r"\max_i a", 1),
+        (r"\max a", 1),
+        (r"\operatorname{rank} A^2", 1),
+        (r"\operatorname{rank}\det A", 2),
+        (r"\sqrt{\det A}", 1),
+        (r"\det", 0),
+    ],
+)
+def test_a_named_operator_stands_a_thin_space_from_what_it_is_of(latex: str, thin: int) -> None:
+    plain = re.sub(r"\\(?:operatorname\{(\w+)\}|(det|gcd|max))\s?", lambda m: rf"\text{{{m[1] or m[2]}}}", latex)
+    wider = typeset(latex, display=False).width - typeset(plain, display=False).width
+    space = typeset(r"a\,b", display=False).width - typeset("ab", display=False).width
+    assert wider == pytest.approx(thin * space, abs=0.03)
+
+
+@pytest.mark.parametrize(
     "latex",
     [
         r"\foo{x}",

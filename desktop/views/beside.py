@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 
 if TYPE_CHECKING:
+    from desktop.store import Message
     from desktop.views.main_window import MainWindow
     from desktop.views.panel import Panel
     from desktop.widgets.divided import Divided
@@ -19,9 +20,12 @@ class Beside(QObject):
         super().__init__(window)
         self._window, self.split = window, split
         self.panel: Panel | None = None
+        self._round: tuple[int, int] | None = None
+        """The one that a person looked into last: its reply, and its number."""
         window.sidebar.wanted = window.settings.now.sidebar
         window.top.sidebar.clicked.connect(self.toggle_chats)
         window.status.wanted.connect(self.toggle_panel)
+        window.page.messages.round_picked.connect(self._picked)
         if window.settings.now.panel:  # after the first paint: its plots take a while to load
             QTimer.singleShot(0, self, self.toggle_panel)
 
@@ -44,5 +48,12 @@ class Beside(QObject):
             self.panel.hide()
             self.split.addWidget(self.panel)
             self.split.setSizes([*self.split.sizes()[:2], self.split.shares[2]])
+            if self._round is not None:
+                self.panel.show_round(*self._round)
         self.panel.setVisible(self.panel.isHidden())
         window.settings.change(panel=not self.panel.isHidden())
+
+    def _picked(self, message: Message, number: int) -> None:
+        self._round = message.id, number
+        if self.panel is not None:
+            self.panel.show_round(*self._round)

@@ -54,6 +54,7 @@ class CompareView(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.panes = {side: Pane(tr(title), maths) for side, title in _TITLES.items()}
         self._split = Divided("compared", 1000, 1000)
+        self._split.setHandleWidth(12)
         for pane in self.panes.values():
             self._split.addWidget(pane)
         layout = QVBoxLayout(self)

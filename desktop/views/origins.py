@@ -12,7 +12,7 @@ from desktop.models.parts import tokenizer_at
 from desktop.settings import SettingsFile
 from desktop.store import Message
 from desktop.widgets.message_view import MessageView
-from desktop.widgets.origins import round_rows, round_title
+from desktop.widgets.round_table import round_rows, round_title
 
 _FIRST = marked("The prompt's own token: it came with reading the prompt, without a pass of its own.")
 _GONE = marked("This round is not kept: of very long replies only the last rounds are.")

@@ -38,6 +38,8 @@ class Panel(QScrollArea):
         self._rounds: list[dict[str, Any]] = []
         self._partly = False
         """Whether these are of the reply's last part alone."""
+        self._reply: int | None = None
+        """Whose they are, once it is whole."""
         self.setObjectName("panel")
         self.setAccessibleName(tr("Speculation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -87,6 +89,14 @@ class Panel(QScrollArea):
         self.split.show_shares(insight.time_shares(timings))
         self.costs.show_rows(insight.cost_rows(state.cost))
         self.what_if.set_cost(state.cost)
+
+    def show_round(self, reply: int, number: int) -> None:
+        """Bring a round into the timeline, where that is of this reply."""
+        rounds = insight.passes(self._rounds) if reply == self._reply else []
+        at = next((n for n, record in enumerate(rounds) if insight.number_of(record) == number), None)
+        if at is not None:
+            self.timeline.place(len(rounds))  # so far it may be of another reply
+            self.timeline.go_to(at)
 
     def _rate(self, timings: Timings) -> str:
         rate = timings.tokens_per_second
@@ -153,12 +163,13 @@ class Panel(QScrollArea):
         self._timings = timings_of(last) if last is not None else None
         self._rounds = last_rounds(last) if last is not None else []
         self._partly = last is not None and bool(last.parts)
+        self._reply = last.id if last is not None else None
         self._soon()
 
     def _running(self, running: bool) -> None:
         if running:
             live = self._conversation.live
-            self._timings, self._rounds = None, []
+            self._timings, self._rounds, self._reply = None, [], None
             self._partly = live is not None and bool(live.parts)
             self._soon()
         else:

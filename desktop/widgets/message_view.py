@@ -134,6 +134,7 @@ class MessageView(QScrollArea):
     def show_round(self, message: int, title: str, rows: Sequence[Sequence[str]]) -> None:
         """Below a reply that is shown token by token."""
         if (widget := self._widgets.get(message)) is not None:
+            self._following = False  # what is looked into stays in view
             widget.show_round(title, rows)
 
     def draft(self, message: int) -> Draft | None:

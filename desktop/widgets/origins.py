@@ -1,4 +1,4 @@
-"""A reply as its tokens: how each came to be, and of one round what was guessed and what the target said.
+"""A reply as its tokens: how each came to be, and one round as a table, below the line that it was picked in.
 
 Three kinds of line below the text tell what the tints tell, for eyes that see no colours; the legend is in words.
 """
@@ -9,18 +9,17 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QLabel,
-    QTableWidget,
-    QTableWidgetItem,
-    QToolTip,
-    QVBoxLayout,
-    QWidget,
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
 )
+from PySide6.QtWidgets import QLabel, QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from backend.protocol import Origin
 from desktop.language import marked, tr
@@ -28,6 +27,7 @@ from desktop.models.origins import Piece
 from desktop.theme.tokens import mix, tokens_now
 from desktop.widgets.prose import Prose
 from desktop.widgets.prose_style import dress
+from desktop.widgets.round_table import RoundTable, share
 
 LEGEND = marked(
     "Underlined: drafted and accepted. Dotted: the target's correction of a draft. Dashed: the token that a wholly "
@@ -47,38 +47,13 @@ _LINES: dict[Origin | None, QTextCharFormat.UnderlineStyle] = {
     "bonus": QTextCharFormat.UnderlineStyle.DashUnderline,
 }
 
-_COLUMNS = (
-    marked("Place"),
-    marked("Guessed"),
-    marked("The target said"),
-    marked("Probability"),
-    marked("What came of it"),
-)
-_GUESSED_BY = {
-    "draft": marked(
-        "Round {number}: {guessed} guessed by the draft model, {accepted} accepted; "
-        "guessing {guessing} ms, pass {took} ms."
-    ),
-    "lookup": marked(
-        "Round {number}: {guessed} guessed by lookup, {accepted} accepted; guessing {guessing} ms, pass {took} ms."
-    ),
-    "lookahead": marked(
-        "Round {number}: {guessed} guessed by lookahead, {accepted} accepted; guessing {guessing} ms, pass {took} ms."
-    ),
-}
-"""A round by who guessed: whole sentences, which other languages build otherwise."""
-_CHANCE = 3
-_CHANCE_TIP = marked(
-    "The target's probability for its token, by all of the chat's sampling settings; where the likeliest token is "
-    "always taken, at temperature 1. Known of replies that are written while tokens are shown."
-)
-
-
 class TokenText(Prose):
     """The text itself, each token by its origin."""
 
     picked = Signal(int)
     """A round's number."""
+    fitted = Signal()
+    """All is laid out anew, and without the room that was made."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,6 +63,10 @@ class TokenText(Prose):
         self._pieces: list[Piece] = []
         self._ends: list[int] = []
         self._chances: dict[Any, Sequence[float]] = {}
+        self._chosen = 0
+        """Where the caret was when a token was picked."""
+        self._parted = 0
+        """The block below which there is room."""
 
     def show_pieces(self, pieces: Sequence[Piece], rounds: Iterable[Mapping[str, Any]]) -> None:
         """Show these; ``rounds`` know the target's probabilities."""
@@ -116,7 +95,7 @@ class TokenText(Prose):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._pick(self._index(self.textCursor().position()))
+            self.pick()
         else:
             super().keyPressEvent(event)
 
@@ -135,11 +114,33 @@ class TokenText(Prose):
         chances = self._chances.get(piece.round, ())
         if piece.place > len(chances):
             return tr("{how}: round {number}, place {place}", **values)
-        chance = _share(chances[piece.place - 1])
+        chance = share(chances[piece.place - 1])
         return tr("{how}: round {number}, place {place}, probability {chance}", chance=chance, **values)
+
+    def pick(self) -> None:
+        """The token at the caret."""
+        self._pick(self._index(self.textCursor().position()))
+
+    def make_room(self, height: int) -> QRect:
+        """Leave so many pixels free below the line that a token was picked in; gives that line's place."""
+        document = self.document()
+        block = document.findBlock(self._chosen)
+        block = block if block.isValid() else document.lastBlock()
+        _leave(document.findBlockByNumber(self._parted), 0)
+        _leave(block, height)
+        self._parted = block.blockNumber()
+        super()._fit()
+        if not block.next().isValid():  # what is below the last one counts for nothing
+            self.setFixedHeight(self.minimumHeight() + height)
+        return document.documentLayout().blockBoundingRect(block).toAlignedRect()
+
+    def _fit(self) -> None:
+        super()._fit()
+        self.fitted.emit()
 
     def _pick(self, piece: Piece | None) -> None:
         if piece is not None and piece.origin is not None:
+            self._chosen = self.textCursor().position()
             self.picked.emit(piece.round)
 
     def _at(self, point: QPoint) -> Piece | None:
@@ -152,48 +153,6 @@ class TokenText(Prose):
         return self._pieces[min(at, len(self._pieces) - 1)] if self._pieces else None
 
 
-class RoundTable(QWidget):
-    """One round: what was guessed at each place, what the target said there, and what came of it."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.title = QLabel()
-        self.title.setObjectName("subtle")
-        self.title.setWordWrap(True)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.table = QTableWidget(0, len(_COLUMNS))
-        self.table.setHorizontalHeaderLabels([tr(heading) for heading in _COLUMNS])
-        self.table.horizontalHeaderItem(_CHANCE).setToolTip(tr(_CHANCE_TIP))  # type: ignore[union-attr]
-        self.table.setAccessibleName(tr("Round"))
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setShowGrid(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
-        self.table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        head = self.table.horizontalHeader()
-        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(len(_COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
-        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.title)
-        layout.addWidget(self.table)
-
-    def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
-        """A heading and the table's rows."""
-        self.title.setText(title)
-        self.table.setVisible(bool(rows))
-        self.table.setRowCount(len(rows))
-        for i, row in enumerate(rows):
-            for j, text in enumerate(row):
-                self.table.setItem(i, j, QTableWidgetItem(text))
-        self.table.resizeRowsToContents()
-        head = self.table.horizontalHeader().sizeHint().height()
-        self.table.setFixedHeight(head + sum(self.table.rowHeight(i) for i in range(len(rows))) + 4)
-
-
 class OriginsView(QWidget):
     """Text, legend and round."""
 
@@ -203,21 +162,56 @@ class OriginsView(QWidget):
         super().__init__(parent)
         self.text = TokenText()
         self.text.picked.connect(self.picked)
-        self.round = RoundTable()
+        self.text.fitted.connect(self._place)
+        self.round = RoundTable(self.text)
         self.round.hide()
+        self.round.installEventFilter(self)
         self.legend = legend = QLabel(tr(LEGEND))
         legend.setObjectName("subtle")
         legend.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        for widget in (self.text, self.round, legend):
+        for widget in (self.text, legend):
             layout.addWidget(widget)
 
     def show_round(self, title: str, rows: Sequence[Sequence[str]]) -> None:
-        """Below the text."""
+        """Below the line that was picked, and both in view, as far as they find room there."""
         self.round.show_round(title, rows)
         self.round.show()
+        self._place()
+        QTimer.singleShot(0, self, self._bring)  # once all above has its height
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> QRect:
+        if self.round.isHidden():
+            return QRect()
+        height = self.round.heightForWidth(self.text.width())
+        line = self.text.make_room(height)
+        self.round.setGeometry(0, line.bottom() + 1, self.text.width(), height)
+        self.round.raise_()
+        return line
+
+    def _bring(self) -> None:
+        above = self.parentWidget()
+        while above is not None and not isinstance(above, QScrollArea):
+            above = above.parentWidget()
+        if above is None or (page := above.widget()) is None:
+            return
+        first = self.text.mapTo(page, self._place().topLeft()).y()
+        last = self.round.mapTo(page, self.round.rect().bottomLeft()).y()
+        bar = above.verticalScrollBar()
+        bar.setValue(min(max(bar.value(), last + 1 - above.viewport().height()), first))
+
+
+def _leave(block: QTextBlock, pixels: int) -> None:
+    style = QTextBlockFormat()
+    style.setBottomMargin(pixels)
+    QTextCursor(block).mergeBlockFormat(style)
 
 
 def _look(origin: Origin | None) -> QTextCharFormat:
@@ -228,53 +222,3 @@ def _look(origin: Origin | None) -> QTextCharFormat:
         look.setUnderlineColor(tokens.accent if origin != "correction" else tokens.bad)
         look.setBackground(mix(tokens.accent if origin != "correction" else tokens.bad, tokens.page, 0.13))
     return look
-
-
-def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, ...]]:
-    """A stored round as the table shows it; tokens by their text where it is known, else by their number."""
-    proposed, targets, accepted = record.get("proposed") or (), record.get("targets") or (), record.get("accepted") or 0
-
-    def shown(ids: Sequence[int], at: int) -> str:
-        if at >= len(ids):
-            return "–"
-        known = text.get(ids[at])
-        if known is None:
-            return tr("token {number}", number=ids[at])
-        return f"“{known}”".replace("\n", "⏎").replace("\t", "⇥")
-
-    chances = record.get("p") or ()
-
-    def chance(at: int) -> str:
-        return _share(chances[at]) if at < len(chances) else "–"
-
-    def outcome(at: int) -> str:
-        if at < accepted:
-            return tr("accepted")
-        if at < len(proposed):
-            return tr("replaced") if at == accepted and at < len(targets) else tr("discarded")
-        return tr("bonus") if proposed else tr("plain")
-
-    return [
-        (str(at + 1), shown(proposed, at), shown(targets, at), chance(at), outcome(at))
-        for at in range(max(len(proposed), len(targets)))
-    ]
-
-
-def _share(chance: float) -> str:
-    return "< 1 %" if chance < 0.005 else f"{chance:.0%}".replace("%", " %")
-
-
-def round_title(record: dict[str, Any]) -> str:
-    """What the round was, in one line."""
-    said = _GUESSED_BY.get(record.get("source") or "")
-    values: dict[str, Any] = {
-        "number": record.get("round"),
-        "guessed": len(record.get("proposed") or ()),
-        "accepted": record.get("accepted") or 0,
-        "guessing": f"{record.get('draft_ms') or 0:.1f}",
-        "took": f"{record.get('verify_ms') or 0:.1f}",
-    }
-    if said is not None:
-        return tr(said, **values)
-    why = str(record.get("reason") or "").replace("%", " %")
-    return f"{tr('Round {number}: plain, pass {took} ms.', **values)} {why[:1].upper()}{why[1:]}".strip()

@@ -170,6 +170,11 @@ class TimelinePlot(Plot):
         self.last.setVisible(of > SHOWN_ROUNDS)
         return slice(self.last.value() - SHOWN_ROUNDS, self.last.value())
 
+    def go_to(self, at: int) -> None:
+        """Show the round at that place too, in the middle where it was not shown."""
+        if not self.last.value() - SHOWN_ROUNDS <= at < self.last.value():
+            self.last.setValue(at + 1 + SHOWN_ROUNDS // 2)
+
     def show_rounds(self, rounds: Sequence[Bar], plain_ms: float | None, words: str) -> None:
         """Rounds, and what a plain pass costs here."""
         tokens = tokens_now()

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from backend.protocol import Speculation
 from desktop.models.origins import pieces
 from desktop.start import Desktop
+from desktop.views.panel import Panel
 from desktop.widgets.message import MessageWidget
 from desktop.widgets.origins import TokenText
 from tests.gui.person import finished, send
@@ -178,3 +179,65 @@ def test_its_colours_are_those_of_the_theme(desktop: Desktop, engine: ScriptedEn
     light = tint()
     desktop.theme.choose("dark")
     qtbot.waitUntil(lambda: tint() != light)
+
+
+@pytest.mark.parametrize("line", [0, 30, 59])
+def test_a_round_and_the_token_that_it_was_picked_by_are_seen_together(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, line: int
+) -> None:
+    engine.script = "\n".join(["One line of it, and another one."] * 60)
+    toggle(desktop)
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    rounds = [{"round": n, "proposed": [1] * 6, "targets": [1], "accepted": 0, "source": "draft"} for n in range(200)]
+    desktop.store.update_message(reply.id, rounds=tuple(rounds)).result()
+    desktop.window.new_chat()
+    desktop.window.open_chat(reply.chat)
+    qtbot.waitUntil(lambda: last(desktop)._origins is not None)
+    view, widget = desktop.window.page.messages, last(desktop)
+    assert widget._origins is not None
+    text, table_ = widget._origins.text, widget._origins.round
+    caret = text.textCursor()
+    caret.setPosition(text.document().findBlockByNumber(line).position() + 5)
+    text.setTextCursor(caret)
+    view.verticalScrollBar().setValue(text.mapTo(view.widget(), text.cursorRect(caret).topLeft()).y() - 400)
+    text.pick()
+
+    def seen() -> bool:
+        port = view.viewport()
+        first = text.mapTo(port, text.cursorRect(caret).topLeft()).y()
+        end = table_.mapTo(port, table_.rect().bottomLeft()).y()
+        return len(table(widget)) == 6 and first >= 0 and end < port.height() and end - first > table_.height()
+
+    qtbot.waitUntil(seen)
+    if (next_line := text.document().findBlockByNumber(line + 1)).isValid():
+        assert text.cursorRect(QTextCursor(next_line)).top() >= table_.geometry().bottom()
+    assert table_.geometry().top() >= text.cursorRect(caret).bottom() - 1
+    desktop.window.resize(700, 600)
+    qtbot.waitUntil(lambda: table_.width() == text.width())
+    assert table_.geometry().top() >= text.cursorRect(caret).bottom() - 1
+    assert text.height() >= table_.geometry().bottom()
+
+
+def test_the_timeline_goes_to_the_round_that_was_picked(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    toggle(desktop)
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    rounds = [{"round": n, "proposed": [1], "targets": [1], "verify_ms": 30.0, "emitted": 1} for n in range(1, 61)]
+    desktop.store.update_message(reply.id, rounds=tuple(rounds)).result()
+    desktop.window.new_chat()
+    desktop.window.open_chat(reply.chat)
+    qtbot.waitUntil(lambda: last(desktop)._origins is not None)
+    desktop.window.page.messages.round_picked.emit(last(desktop).message, 20)
+    desktop.window.actions_.by_id["panel"].trigger()  # made only now
+    panel = desktop.window.panel
+    assert isinstance(panel, Panel)
+    qtbot.waitUntil(lambda: "Rounds 15 to 26 of 60" in panel.timeline.words.text())
+    desktop.window.page.messages.round_picked.emit(last(desktop).message, 24)
+    assert panel.timeline.last.value() == 26, "it is there already"
+    desktop.window.page.messages.round_picked.emit(last(desktop).message, 1)
+    qtbot.waitUntil(lambda: "Rounds 1 to 12 of 60" in panel.timeline.words.text())

@@ -106,7 +106,7 @@ class Tour:
         window.close_compare()
 
     def seen(self) -> None:
-        """Where tokens came from, a round (a wrong draft, if there was one), and both halves of the panel."""
+        """Where tokens came from, a round of few (a wrong draft, if there was one), and both halves of the panel."""
         from desktop.views.welcome import EXAMPLES
 
         window = self.window
@@ -117,14 +117,15 @@ class Tour:
         self.until(lambda: not self.desktop.conversation.running)
         reply = self.desktop.conversation.messages[-1]
         drafted = [r for r in reply.rounds if r["proposed"]] or list(reply.rounds)
-        wrong = next((r for r in drafted if r["outcome"] == "correction"), drafted[0])
-        window.page.messages.widgets[-1].round_picked.emit(reply, wrong["round"])
-        self.settle(1)
-        window.page.messages.to_end()
+        wrong = [r for r in drafted if r["outcome"] == "correction"] or drafted
+        shortest = min(wrong, key=lambda r: len(r["proposed"]))["round"]
+        self.pick(shortest)
         self.picture("tokens")
+        self.dark("tokens-dark")
         window.resize(1360, 860)
         window.actions_.by_id["panel"].trigger()
         self.settle(2)
+        self.pick(shortest)
         self.picture("panel")
         bar = window.panel.verticalScrollBar()  # type: ignore[union-attr]
         bar.setValue(bar.maximum())
@@ -135,6 +136,21 @@ class Tour:
         window.actions_.by_id["panel"].trigger()
         window.actions_.by_id["origins"].trigger()
         window.resize(1100, 760)
+
+    def pick(self, number: int) -> None:
+        """Look into a round of the last reply, as a click on its first token does."""
+        from desktop.models.origins import pieces
+        from desktop.widgets.origins import TokenText
+
+        reply, widget = self.desktop.conversation.messages[-1], self.window.page.messages.widgets[-1]
+        text = widget.findChild(TokenText)
+        assert text is not None
+        of = [piece.round for piece in pieces(reply.content, reply.tokens)]
+        caret = text.textCursor()
+        caret.setPosition(text._ends[of.index(number)] - 1)
+        text.setTextCursor(caret)
+        text.pick()
+        self.settle(1)
 
     def found(self) -> None:
         """Words found in a chat, and a message written anew."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backend.protocol import TokenRecord
 from desktop.models.origins import MOST, Piece, pack, pieces
-from desktop.widgets.origins import round_rows, round_title
+from desktop.widgets.round_table import round_rows, round_title
 
 ORIGINS = st.sampled_from(["accepted", "correction", "bonus", "plain"])
 

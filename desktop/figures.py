@@ -113,9 +113,9 @@ def count(n: int) -> str:
     return f"{n:,}" if n < 10_000 else tr("{thousands:.1f}k", thousands=n / 1000)
 
 
-def context(used: int, size: int | None) -> str:
-    """``ctx 312/8,192``."""
-    return tr("ctx {used}/{size}", used=count(used), size=count(size)) if size else MISSING
+def context(used: int | None, size: int | None) -> str:
+    """``ctx 312/8,192``; nothing while either is not known."""
+    return tr("ctx {used}/{size}", used=count(used), size=count(size)) if size and used is not None else MISSING
 
 
 def gigabytes(n: int) -> str:

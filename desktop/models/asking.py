@@ -6,7 +6,7 @@ that made it, and so that it goes on as it began, whatever the chat's settings h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from backend import protocol, wire
@@ -21,6 +21,22 @@ from desktop.store import Message
 def timings_of(message: Message) -> Timings | None:
     """A stored reply's counters."""
     return wire.read(Timings, message.timings) if message.timings else None
+
+
+def held(messages: Sequence[Message], tokenizer: str | None) -> int | None:
+    """Tokens of a context that holds a chat, as its last reply counted them; None where that says nothing of it now.
+
+    Args:
+        messages: of the branch on screen.
+        tokenizer: of the target that is loaded; another one's count is none of its own.
+    """
+    if not messages:
+        return 0
+    last = messages[-1]
+    timings = timings_of(last)
+    if timings is None or tokenizer is None or last.tokenizer != tokenizer or parts.by_hand(last):
+        return None
+    return (timings.cache_n + timings.prompt_n + timings.predicted_n) or None
 
 
 def prompt(

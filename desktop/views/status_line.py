@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel
 from backend.protocol import PromptProgress, Timings
 from desktop import figures
 from desktop.language import marked, tr
-from desktop.models.asking import timings_of
+from desktop.models.asking import held, timings_of
 from desktop.models.conversation import Conversation
 from desktop.models.engine import Engine
 from desktop.status import detail, exact, lead
@@ -59,14 +59,21 @@ class StatusLine(QObject):
 
     def _show_state(self) -> None:
         state = self._engine.state
-        self._bar.set_figures(
-            context=figures.context(state.context_used, state.target.n_ctx if state.target else None),
-            memory=figures.memory(state.memory, state.memory_total),
-        )
+        self._bar.set_figures(memory=figures.memory(state.memory, state.memory_total))
+        self._show_context()
         self._exact.setText(exact(state))
         self._exact.setToolTip(tr(figures.EXACT, rows=state.exact_rows))
         self._exact.setVisible(bool(self._exact.text()) and self._engine.mode == "up")
         self._show_lead()
+
+    def _show_context(self) -> None:
+        """What the chat on screen takes, not what the engine holds of another."""
+        state, conversation = self._engine.state, self._conversation
+        here = conversation.running and self._chat == (conversation.chat.id if conversation.chat else None)
+        used: int | None = state.context_used
+        if not here and not self._comparing.running:
+            used = held(conversation.messages, state.target.tokenizer if state.target else None)
+        self._bar.set_figures(context=figures.context(used, state.target.n_ctx if state.target else None))
 
     def _show_lead(self) -> None:
         engine = self._engine
@@ -97,6 +104,7 @@ class StatusLine(QObject):
         self._show_lead()
 
     def _opened(self, _messages: list[Message]) -> None:
+        self._show_context()
         if not self._conversation.running:
             self._blank()
 
@@ -116,14 +124,17 @@ class StatusLine(QObject):
         if running or self._chat != chat:  # begun, or ended while another chat is on screen
             self._show_figures(None)
         self._reading = None
+        self._show_context()
         self._show_lead()
 
     def _comparing_changed(self, running: bool) -> None:
+        self._show_context()
         if running:
             self._show_figures(None)
         self._show_lead()
 
     def _compared(self, message: Message) -> None:
+        self._show_context()
         if message.comparison is not None and not self._conversation.running:
             self._show_figures(*figures.of_one_run(timings_of(message), message.comparison))
             self._show_lead()

@@ -50,6 +50,27 @@ def test_another_chat_has_no_figures_of_this_one(desktop: Desktop, qtbot: QtBot)
     assert shown(desktop) == {MISSING}
 
 
+def test_the_context_is_that_of_the_chat_on_screen(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    status = desktop.window.status
+    engine.publish(context_used=321)  # of whatever it held last
+    qtbot.waitUntil(lambda: desktop.engine.state.context_used == 321)
+    assert status.text("context") == "ctx 0/8,192"
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    assert reply.timings is not None
+    taken = f"ctx {52 + reply.timings['predicted_n']}/8,192"
+    qtbot.waitUntil(lambda: status.text("context") == taken)
+    desktop.window.new_chat()
+    assert status.text("context") == "ctx 0/8,192"
+    desktop.window.open_chat(reply.chat)
+    assert status.text("context") == taken
+    desktop.store.update_message(reply.id, tokenizer="another").result()
+    desktop.window.new_chat()
+    desktop.window.open_chat(reply.chat)
+    assert status.text("context") == MISSING, "another tokenizer counted it"
+
+
 def test_a_reply_that_ends_elsewhere_leaves_no_figures_here(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:

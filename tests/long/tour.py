@@ -124,7 +124,6 @@ class Tour:
         self.dark("tokens-dark")
         window.resize(1360, 860)
         window.actions_.by_id["panel"].trigger()
-        self.settle(2)
         self.pick(shortest)
         self.picture("panel")
         bar = window.panel.verticalScrollBar()  # type: ignore[union-attr]
@@ -150,7 +149,7 @@ class Tour:
         caret.setPosition(text._ends[of.index(number)] - 1)
         text.setTextCursor(caret)
         text.pick()
-        self.settle(1)
+        self.settle(2)
 
     def found(self) -> None:
         """Words found in a chat, and a message written anew."""

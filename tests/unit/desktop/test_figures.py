@@ -70,6 +70,7 @@ def test_plain_replies_claim_no_speed_up() -> None:
 def test_counts_and_sizes() -> None:
     assert (count(1204), count(12_340)) == ("1,204", "12.3k")
     assert context(312, 8192) == "ctx 312/8,192"
+    assert context(None, 8192) == context(312, None) == MISSING
     assert context(0, None) == MISSING
     assert memory(1_500_000_000, 25_300_000_000) == "1.5/25.3 GB"
 

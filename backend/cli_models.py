@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import threading
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 
 from backend.cli import complain
 from backend.cli_line import Line, size_text
+from backend.cli_list import list_models
 from backend.errors import EngineError, ErrorCode
 from backend.library import copies
-from backend.library.copies import COPY_TYPE, Copy
 from backend.library.elsewhere import models_in
 from backend.library.hub import discard, download
 from backend.library.library import Library, LibraryModel
@@ -36,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     listing.add_argument(
         "--all", action="store_true", help="also the models that only the tests use and that are not here"
     )
-    listing.set_defaults(run=_guarded(_list))
+    listing.set_defaults(run=_guarded(list_models))
 
     get = commands.add_parser("get", help="download models and check them")
     get.add_argument("ids", nargs="+", metavar="ID", help="id, id:QUANT, or 'starter' for the starter pair")
@@ -76,75 +75,6 @@ def _guarded(command: Any) -> Any:
             return 130
 
     return run
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-def _list(args: argparse.Namespace) -> int:
-    library = Library()
-    models = [m for m in library.models(test_only=True) if args.all or m.state != "available" or not _test_only(m)]
-    made = copies.listed()
-    if library.problem:
-        complain(library.problem.message)
-    if args.json:
-        listed = {"models": [_as_json(m) for m in models], "copies": [_copy_as_json(c) for c in made]}
-        print(json.dumps(listed, indent=1, ensure_ascii=False))
-        return 0
-    rows = [("ID", "QUANT", "SIZE", "STATE", "LICENCE")]
-    rows += [(m.id, m.quant or "-", size_text(m.size), _state(m), _licence(m)) for m in models]
-    rows += [(c.id, COPY_TYPE, size_text(c.size), _copy_state(c), "-") for c in made]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    for model in models:
-        if model.problem:
-            print(f"{model.id}: {one_line(model.problem.message)}", file=sys.stderr)
-    return 0
-
-
-def _state(model: LibraryModel) -> str:
-    return f"stopped at {size_text(model.fetched)}" if model.fetched else model.state
-
-
-def _as_json(model: LibraryModel) -> dict[str, Any]:
-    facts = model.facts
-    return {
-        "id": model.id,
-        "name": model.name,
-        "source": model.source,
-        "state": model.state,
-        "quant": model.quant,
-        "size": model.size,
-        "fetched": model.fetched,
-        "files": [str(p) for p in model.files if p.is_file()],
-        "missing": list(model.missing),
-        "kind": facts.kind if facts else None,
-        "architecture": facts.architecture if facts else None,
-        "n_params": facts.n_params if facts else None,
-        "context_length": facts.context_length if facts else None,
-        "drafts": list(model.entry.drafts) if model.entry else [],
-        "licence": model.entry.licence.model_dump() if model.entry and model.entry.licence else None,
-        "problem": model.problem.message if model.problem else None,
-    }
-
-
-def _copy_as_json(copy: Copy) -> dict[str, Any]:
-    source = str(copy.source) if copy.source else None
-    return {"id": copy.id, "file": str(copy.file), "size": copy.size, "source": source, "stale": copy.stale}
-
-
-def _copy_state(copy: Copy) -> str:
-    name = one_line(copy.source.name) if copy.source else "an unknown file"
-    return f"{'stale ' if copy.stale else ''}copy of {name}"
-
-
-def _test_only(model: LibraryModel) -> bool:
-    return model.entry is not None and model.entry.test_only
-
-
-def _licence(model: LibraryModel) -> str:
-    return model.entry.licence.name if model.entry and model.entry.licence else "-"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,6 +32,7 @@ from backend.text import one_line, shown_size, shown_sizes
 
 _WHERE = {"none": "no draft", "gpu": "draft on a GPU", "memory": "draft in memory"}
 _KV_TYPES = ("f16", "q8_0", "q4_0", "bf16", "f32")
+_OF_PROCESSORS = re.compile(r"ggml-(base|cpu|blas|rpc)")
 _PATIENCE = 60.0
 _MOST = 1e6
 _SHORTER = (65_536, 32_768, 16_384, 8192, 4096, 2048, 1024)
@@ -147,7 +151,7 @@ def _read_at_all(needs: Needs) -> Needs:
 
 def _machine(memory: int | None, vram: Sequence[int] | None, quant: str) -> tuple[Machine, str]:
     """What there is to plan for, and how the speed of its memory is known."""
-    given = [size for size in vram or () if size] if vram is not None else _cards_here()
+    given = [size for size in vram or () if size] if vram is not None else cards_here()
     if memory is not None:
         return machine(memory, given), "assumed"
     known = measured(learnt_file(), quant)
@@ -157,8 +161,14 @@ def _machine(memory: int | None, vram: Sequence[int] | None, quant: str) -> tupl
     return machine(free_main_memory(), given, memory_rate=rate), "measured now"
 
 
-def _cards_here() -> list[int]:
-    """What the engine sees, once it has come up."""
+def cards_here() -> list[int]:
+    """Free bytes of each card, as the engine sees them once it has come up; it is not asked where it can see none.
+
+    Raises:
+        EngineError: it did not come up.
+    """
+    if not _may_see_cards():
+        return []
     with Session() as session:
         deadline = time.monotonic() + _PATIENCE
         while not (state := session.run(session.client.state())).engine:
@@ -168,6 +178,14 @@ def _cards_here() -> list[int]:
                 )
             time.sleep(0.05)
         return cards(state.devices)
+
+
+def _may_see_cards() -> bool:
+    """Whether the engine was built with more than the libraries for processors."""
+    found = importlib.util.find_spec("llama_cpp")
+    beside = Path(found.origin).parent / "lib" if found is not None and found.origin else Path()
+    libraries = list(Path(os.environ.get("LLAMA_CPP_LIB_PATH") or beside).glob("*ggml-*"))
+    return not libraries or not all(_OF_PROCESSORS.search(library.name) for library in libraries)
 
 
 def _title(request: Request, here: Machine, how: str) -> str:

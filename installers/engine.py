@@ -15,7 +15,7 @@ from pathlib import Path
 from installers import compiler, kernels
 from installers.backends import Choice
 from installers.environment import ENGINE_PACKAGE, Environment
-from installers.progress import SetupError, build_step, say
+from installers.progress import Building, SetupError, say
 
 GPU_LIBRARY = {"cuda": "ggml-cuda", "rocm": "ggml-hip", "metal": "ggml-metal", "vulkan": "ggml-vulkan"}
 
@@ -154,7 +154,7 @@ def build_wheel(environment: Environment, choice: Choice, kept: Path) -> Path:
         source = kernels.unpack(archive, Path(temporary))
         arguments = ["wheel", "--verbose", "--no-deps", "--no-cache-dir", "--wheel-dir", temporary, str(source)]
         env = compiler.build_environment() | {"CMAKE_ARGS": choice.cmake_args}
-        environment.pip(arguments, "Compiling", step=build_step, env=env)
+        environment.pip(arguments, "Compiling", step=Building(), env=env)
         return _keep(next(iter(Path(temporary).glob("*.whl"))), kept)
 
 

@@ -15,6 +15,10 @@ LOG_REFRESH_S = 15.0
 LINE_WIDTH = 78
 
 NINJA = re.compile(r"^\s*\[(\d+)/(\d+)\]")
+MAKE = re.compile(r"^\s*\[\s*(\d+)%\]")
+_TELLING = 0.05
+"""Of a build, after which its speed says how long the rest takes; and no less than so many seconds:"""
+_SURE_S = 5.0
 ERROR = re.compile(r"(^|[\s:])(fatal |CMake )?error( at |:|\s*$)", re.IGNORECASE)
 _ERROR_LINES, LINE_MAX = 10, 200
 PIP = re.compile(r"^\s*(Collecting|Downloading|Using cached|Building wheel for|Installing collected)\s+(\S+)")
@@ -33,10 +37,53 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def built(line: str) -> tuple[int, int] | None:
+    """How many parts of how many are done, from a line of ninja's or make's output."""
+    if found := NINJA.match(line):
+        return int(found[1]), int(found[2])
+    return (int(found[1]), 100) if (found := MAKE.match(line)) else None
+
+
 def build_step(line: str) -> str | None:
-    """``[12/345]`` from ninja's output, for the progress line."""
-    found = NINJA.match(line)
-    return f"[{found[1]}/{found[2]}]" if found else None
+    """``[12/345]`` or ``[3 %]`` for the progress line."""
+    parts = built(line)
+    if parts is None:
+        return None
+    return f"[{parts[0]}/{parts[1]}]" if NINJA.match(line) else f"[{parts[0]} %]"
+
+
+class Building:
+    """The same, and about how long the rest takes once that can be known: by the parts built since it began.
+
+    Args:
+        now: monotonic seconds.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._first: tuple[float, int, int] | None = None
+        """When the first part was told, which it was, and of how many."""
+        self._last = 0
+
+    def __call__(self, line: str) -> str | None:
+        """For ``run_logged``."""
+        parts = built(line)
+        if parts is None:
+            return None
+        done, total = parts
+        if self._first is None or total != self._first[2] or done < self._last:  # or another build within this one
+            self._first = self._now(), done, total
+        self._last = done
+        return f"{build_step(line)} {self._left(*self._first, done)}".rstrip()
+
+    def _left(self, began: float, first: int, total: int, done: int) -> str:
+        took, new = self._now() - began, done - first
+        if done >= total or took < _SURE_S or new < _TELLING * total:
+            return ""
+        seconds = took / new * (total - done)
+        if seconds < 55:
+            return f"about {max(10, 10 * round(seconds / 10))} s left"
+        return f"about {max(1, round(seconds / 60))} min left"
 
 
 def pip_step(line: str) -> str | None:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from backend.errors import EngineError
+from backend.plan.fit import fit, has_room, needs_of
 from backend.plan.machine import Machine
-from backend.plan.needs import Needs, of_model, of_published
-from backend.plan.plan import plans
-from backend.plan.request import request_for
-from backend.protocol import LoadOptions
+from backend.plan.needs import Needs
 from desktop.language import tr
 from desktop.models.forecast import rate_text
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, frozen=True)
@@ -47,23 +41,19 @@ class Outlook:
 
 
 UNKNOWN = Outlook()
-_BESIDE = 1.15
-"""What caches and buffers add to the weights, about."""
 
 
 def outlook(target: Needs | None, draft: Needs | None, machine: Machine) -> Outlook:
     """Of a target, alone or with a draft."""
     if target is None:
         return UNKNOWN
-    request = request_for(LoadOptions(), target, draft)
-    wanted = [plan for plan in plans(request, machine) if (plan.where != "none") == (draft is not None)]
-    if not wanted:
+    found = fit(target, draft, machine)
+    best, request = found.plan, found.request
+    if best is None:
         return Outlook(False, tr("too large for this machine"), "", target.weights + (draft.weights if draft else 0))
-    best = wanted[0]
-    fits = not best.streamed
     return Outlook(
-        fits,
-        "" if fits else tr("larger than the free memory"),
+        found.fits,
+        "" if found.fits else tr("larger than the free memory"),
         tr("≈ {rate}", rate=rate_text(best.ms)),
         memory=sum(best.taken.values()) + best.streamed,
         weights=sum(needs.resident(mapped=request.mapped) for needs in (target, draft) if needs is not None),
@@ -85,17 +75,5 @@ def pair_outlooks(target: Any, drafts: Iterable[Any], machine: Machine) -> dict[
 
 def by_size(size: int | None, machine: Machine) -> Outlook:
     """Where nothing but the size of the file is known: weights and a little more must find room."""
-    if not size:
-        return UNKNOWN
-    room = machine.memory.usable + sum(card.usable for card in machine.gpus)
-    fits = size * _BESIDE <= room
-    return Outlook(fits, "" if fits else tr("larger than the free memory"))
-
-
-def needs_of(model: Any) -> Needs | None:
-    """From the catalogue where it says enough, else from the file; None where neither does."""
-    try:
-        return of_published(model) or of_model(model)
-    except (EngineError, OSError) as error:  # the file went, or changed, since it was listed
-        log.info("%s cannot be planned: %s", model.id, error)
-        return None
+    fits = has_room(size, machine)
+    return UNKNOWN if fits is None else Outlook(fits, "" if fits else tr("larger than the free memory"))

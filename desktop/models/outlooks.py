@@ -11,11 +11,12 @@ from PySide6.QtCore import QObject, Signal
 
 from backend.library.paths import models_dir
 from backend.library.progress import MARGIN, free_space
+from backend.plan.fit import needs_of
 from backend.plan.free import free_main_memory
 from backend.plan.machine import measured_memory_rate
 from backend.protocol import State
 from desktop.models.forecast import here
-from desktop.models.outlook import Outlook, by_size, needs_of, outlook
+from desktop.models.outlook import Outlook, by_size, outlook
 from desktop.models.proposal import proposal
 
 _ROOM_TO_MEASURE = 2 << 30

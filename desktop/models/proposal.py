@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from backend.plan.fit import needs_of
 from backend.plan.machine import Machine
-from desktop.models.outlook import Outlook, needs_of, outlook
+from desktop.models.outlook import Outlook, outlook
 
 USEFUL = 5.0
 """Tokens a second from which on a reply is written about as fast as it is read."""

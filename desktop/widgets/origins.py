@@ -47,6 +47,7 @@ _LINES: dict[Origin | None, QTextCharFormat.UnderlineStyle] = {
     "bonus": QTextCharFormat.UnderlineStyle.DashUnderline,
 }
 
+
 class TokenText(Prose):
     """The text itself, each token by its origin."""
 

@@ -220,9 +220,7 @@ def test_a_round_and_the_token_that_it_was_picked_by_are_seen_together(
     assert text.height() >= table_.geometry().bottom()
 
 
-def test_the_timeline_goes_to_the_round_that_was_picked(
-    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
-) -> None:
+def test_the_timeline_goes_to_the_round_that_was_picked(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
     toggle(desktop)
     send(desktop, qtbot)
     finished(desktop, qtbot)

@@ -65,12 +65,13 @@ def test_get_then_list(models_folder: Path, wheel_folder: Path, tandem_home: Pat
     assert time.monotonic() - again < 10
 
     table = tandem("list").stdout.splitlines()
-    assert table[0].split() == ["ID", "QUANT", "SIZE", "STATE", "LICENCE"]
-    assert any(line.split() == ["mine", "F32", "0.00", "GB", "installed", "MIT"] for line in table)
+    assert table[0].split() == ["ID", "QUANT", "SIZE", "STATE", "FITS", "LICENCE"]
+    assert any(line.split() == ["mine", "F32", "0.00", "GB", "installed", "yes", "MIT"] for line in table)
     assert not any(line.startswith("smollm2 ") for line in table)
     listed = json.loads(tandem("list", "--json").stdout)["models"]
     mine = next(m for m in listed if m["id"] == "mine")
     assert (mine["state"], mine["kind"], mine["architecture"]) == ("installed", "model", "llama")
+    assert mine["fits"] is True
     assert mine["files"] == [str(models_folder / "m.gguf")]
     assert any(m["id"] == "smollm2" for m in json.loads(tandem("list", "--all", "--json").stdout)["models"])
 

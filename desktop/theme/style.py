@@ -177,6 +177,7 @@ QScrollBar:vertical { background: transparent; width: $u3; margin: 0; }
 QScrollBar::handle:vertical { background: $pressed; border-radius: $u1; min-height: $u8; margin: 0 $u1; }
 QScrollBar::handle:vertical:hover { background: $faint; }
 QScrollBar:horizontal { background: transparent; height: $u3; margin: 0; }
+QScrollBar#low:horizontal { background: $code; }
 QScrollBar::handle:horizontal { background: $pressed; border-radius: $u1; min-width: $u8; margin: $u1 0; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }

@@ -13,6 +13,7 @@ from desktop.language import tr
 from desktop.theme.highlight import highlight
 from desktop.theme.icons import IconButton
 from desktop.theme.tokens import tokens_now
+from desktop.widgets.low_bar import LowBar
 
 _SHORT = 6000
 """While streaming, code up to this length is coloured again four times a second; longer code waits for its end."""
@@ -33,6 +34,7 @@ class CodeBlock(QFrame):
         self._copy.clicked.connect(self.copy)
         self._edit = _Code()
         self._edit.installEventFilter(self)
+        self._low = LowBar(self._edit, self)
         self._restore = QTimer(self, singleShot=True, interval=1500)
         self._restore.timeout.connect(lambda: self._copy.set_icon("copy"))
         head = QHBoxLayout()
@@ -57,6 +59,7 @@ class CodeBlock(QFrame):
         self._language = language
         self._name.setText(language or tr("text"))
         self._edit.setAccessibleName(tr("Code, {language}", language=language) if language else tr("Code, plain text"))
+        self._low.setAccessibleName(self._edit.accessibleName())
         self._edit.show_text(text)
         if closed or (len(text) < _SHORT and time.monotonic() - self._coloured_at > 0.25):
             self._colour()

@@ -205,8 +205,10 @@ class OriginsView(QWidget):
             return
         first = self.text.mapTo(page, self._place().topLeft()).y()
         last = self.round.mapTo(page, self.round.rect().bottomLeft()).y()
-        bar = above.verticalScrollBar()
-        bar.setValue(min(max(bar.value(), last + 1 - above.viewport().height()), first))
+        bar, height = above.verticalScrollBar(), above.viewport().height()
+        if bar.value() > first or bar.value() + height <= last:
+            over = min(height // 4, height - (last + 1 - first))  # of the text before it, where there is room for that
+            bar.setValue(first - max(over, 0))
 
 
 def _leave(block: QTextBlock, pixels: int) -> None:

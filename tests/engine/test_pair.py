@@ -57,6 +57,14 @@ def test_regenerating_reads_one_token(smol: Pair) -> None:
     assert say(smol, COUNT, max_tokens=8).end.timings.prompt_n == 1
 
 
+def test_what_reading_a_prompt_took_is_told_until_a_later_one_tells(smol: Pair) -> None:
+    read = say(smol, EDIT, max_tokens=4, reuse_cache=False).end.timings
+    told = {read.prompt_n: pytest.approx(read.prompt_ms)}
+    assert smol.state_fields()["cost"].prompt == told
+    assert say(smol, EDIT, max_tokens=4).end.timings.prompt_n == 1
+    assert smol.state_fields()["cost"].prompt == told, "one token tells nothing of others"
+
+
 def test_the_draft_reads_nothing_before_the_first_token(smol: Pair) -> None:
     lengths: list[int] = []
 

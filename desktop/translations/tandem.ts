@@ -1721,7 +1721,7 @@
     </message>
     <message>
         <source>plain</source>
-        <extracomment>desktop/views/benchmark_words.py, desktop/widgets/origins.py, desktop/widgets/plots.py</extracomment>
+        <extracomment>desktop/views/benchmark_words.py, desktop/widgets/origins.py, desktop/widgets/plots.py, desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4250,7 +4250,7 @@
     </message>
     <message>
         <source>bonus</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/origins.py, desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4260,47 +4260,47 @@
     </message>
     <message>
         <source>Place</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Guessed</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The target said</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Probability</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>What came of it</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Round {number}: {guessed} guessed by the draft model, {accepted} accepted; guessing {guessing} ms, pass {took} ms.</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Round {number}: {guessed} guessed by lookup, {accepted} accepted; guessing {guessing} ms, pass {took} ms.</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Round {number}: {guessed} guessed by lookahead, {accepted} accepted; guessing {guessing} ms, pass {took} ms.</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The target&apos;s probability for its token, by all of the chat&apos;s sampling settings; where the likeliest token is always taken, at temperature 1. Known of replies that are written while tokens are shown.</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -4320,32 +4320,32 @@
     </message>
     <message>
         <source>Round</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>token {number}</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>accepted</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>replaced</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>discarded</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Round {number}: plain, pass {took} ms.</source>
-        <extracomment>desktop/widgets/origins.py</extracomment>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -13,7 +13,9 @@ from desktop.words import Notice
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
 
-LONG = "The engine ended: it was killed, by a person or by the system for want of memory; if it happens again, stop. " * 2
+LONG = (
+    "The engine ended: it was killed, by a person or by the system for want of memory; if it happens again, stop. " * 2
+)
 
 
 @pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])

@@ -12,7 +12,7 @@ from typing import Any
 
 from backend.bench import streamed
 from backend.bench.clairvoyant import Bound, Reached, bound_of, reached
-from backend.bench.modes import Mode, parse_modes
+from backend.bench.modes import Mode, baseline, parse_modes
 from backend.bench.peers import Peer, parse_peer
 from backend.bench.record import facts, record
 from backend.bench.report import summarise
@@ -64,6 +64,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     bench.add_argument("--ignore-eos", action="store_true", help="every reply has --max-tokens tokens")
     bench.add_argument("--limit", type=whole(1), metavar="N", help="only the first N prompts of each category")
     bench.add_argument(
+        "--part", type=part, metavar="I/N", help="only every Nth prompt, from the Ith on: a long run in several"
+    )
+    bench.add_argument(
+        "--turns",
+        choices=("first", "all"),
+        default="first",
+        help="all: also the later turns of a file's prompts, each after plain's replies (default: first)",
+    )
+    bench.add_argument(
         "--peer",
         action="append",
         default=[],
@@ -80,8 +89,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """The command."""
     args.short = args.workload == "streamed"
-    asked = WORKLOADS[args.workload] if args.workload else load_prompts(args.prompts)
-    prompts = _limited(streamed.questions(args.max_tokens) if args.short else asked, args.limit)
+    every = args.turns == "all"
+    asked = WORKLOADS[args.workload] if args.workload else load_prompts(args.prompts, all_turns=every)
+    prompts = _limited(_part(streamed.questions(args.max_tokens) if args.short else asked, args.part), args.limit)
     args.max_tokens = args.max_tokens or (256 if args.workload else 64)
     args.modes = args.modes or (streamed.MODES if args.short else "plain,auto")
     choice = choose_pair(args.target, args.draft)
@@ -94,6 +104,10 @@ def run(args: argparse.Namespace) -> int:
     names = [mode.name for mode in modes] + [peer.name for peer in peers]
     if len(set(names)) < len(names):
         raise EngineError(ErrorCode.BAD_REQUEST, "A peer has the name of another mode; give each a name of its own.")
+    if every and baseline(names) is None:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, "Later turns are asked after plain's replies; add plain to --modes for --turns all."
+        )
     for note in choice.notes:
         complain(note)
     outputs = [path for path in (args.json, args.html) if path is not None]
@@ -158,6 +172,9 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "prompts": args.workload or args.prompts.name,
         "sweep": args.sweep,
+        "part": "/".join(map(str, args.part)) if args.part else None,
+        "limit": args.limit,
+        "turns": args.turns,
         "max_tokens": args.max_tokens,
         "modes": args.modes,
         "repeats": args.repeats,
@@ -184,7 +201,7 @@ async def _measure(
     contestants: list[Contestant] = [*own, *peers]
     if args.short:
         contestants = [*(streamed.Cold(one, cold, one.client) for one in own), *(streamed.Cold(p, cold) for p in peers)]
-    total = len(prompts) * len(contestants) * args.repeats
+    total = sum(1 + len(prompt.later) for prompt in prompts) * len(contestants) * args.repeats
     replies = f"{total} {'reply' if total == 1 else 'replies'}"
     if not sys.stderr.isatty():
         complain(f"{replies}; the table follows at the end.")
@@ -219,6 +236,24 @@ def _cold(args: argparse.Namespace, choice: PairChoice) -> list[Path]:
     files = [path for name in named for path in split_parts(choice.files.get(name) or Library().resolve(name))]
     complain(f"The page cache is {streamed.drop_page_cache(files)}.")
     return files
+
+
+def part(text: str) -> tuple[int, int]:
+    """An argparse type: ``I/N``, with I from 1 to N."""
+    which, _, of = text.partition("/")
+    if not (which.isdecimal() and of.isdecimal() and 1 <= int(which) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part such as 1/3, the first of three")
+    return int(which), int(of)
+
+
+def _part(prompts: Sequence[Prompt], chosen: tuple[int, int] | None) -> Sequence[Prompt]:
+    which, of = chosen or (1, 1)
+    kept = prompts[which - 1 :: of]
+    if not kept:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, f"Part {which} of {of} is empty: there are {len(prompts)} prompts; take fewer parts."
+        )
+    return kept
 
 
 def _limited(prompts: Sequence[Prompt], limit: int | None) -> list[Prompt]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.bench.report import baseline, compare
+from backend.bench.modes import baseline
+from backend.bench.report import compare
 from backend.bench.runner import Run, new_job
 from backend.bench.workloads import ALL
 from backend.client import EngineClient
 from backend.equations import LONGEST
-from backend.protocol import CostTable, Judged, Message
+from backend.protocol import CostTable, Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,7 @@ class Bound:
 async def bound_of(client: EngineClient, run: Run) -> Bound:
     """The bound of a reply just measured, at the costs measured in it."""
     costs = (await client.state()).cost or CostTable()
-    asked = (Message(role="user", content=run.prompt.text),)
-    return bound(await client.judge(asked, run.tokens, new_job()), costs)
+    return bound(await client.judge(run.prompt.messages, run.tokens, new_job()), costs)
 
 
 def bound(judged: Judged, costs: CostTable) -> Bound:

@@ -10,6 +10,7 @@ noise of a measurement.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,11 @@ def parse_modes(text: str, *, has_draft: bool, rule: str = "coupled") -> list[Mo
     if twice is not None:
         raise _bad(f"The mode {twice} stands twice", f"write {twice}#2 for a second run of it")
     return modes
+
+
+def baseline(modes: Iterable[str]) -> str | None:
+    """The mode that the others are compared with."""
+    return next((mode for mode in modes if mode.partition("#")[0] == "plain"), None)
 
 
 def _parse(text: str, has_draft: bool, rule: str) -> Mode:

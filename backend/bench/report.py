@@ -8,13 +8,14 @@ modes' figures, so that what slowed both alike cancels out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.bench.modes import baseline
 from backend.bench.runner import Run
 from backend.bench.workloads import ALL
 
@@ -105,11 +106,6 @@ def summarise(runs: Sequence[Run], seed: int = 0) -> list[Row]:
     return rows
 
 
-def baseline(modes: Iterable[str]) -> str | None:
-    """The mode that the others are compared with."""
-    return next((mode for mode in modes if mode.partition("#")[0] == "plain"), None)
-
-
 def divergences(runs: Sequence[Run]) -> list[Divergence]:
     """Every reply whose text is not plain's of the same prompt and repeat."""
     base = baseline(run.mode for run in runs)
@@ -158,11 +154,11 @@ def ratio(figures: Figures, samples: int = _SAMPLES, seed: int = 0) -> Ratio | N
     return Ratio(value, float(low), float(high), len(figures))
 
 
-def compare(runs: Sequence[Run], base: str, other: str, seed: int = 0) -> Ratio | None:
-    """How many times as fast ``other`` generates as ``base``, over the cells that both have."""
+def compare(runs: Sequence[Run], base: str, other: str, seed: int = 0, *, request: bool = False) -> Ratio | None:
+    """How many times as fast as ``base`` the ``other`` generates, or answers requests, over the cells that both have."""
     by_cell = {_cell(run): run for run in runs if run.mode == base}
     pairs = [(by_cell[_cell(run)], run) for run in runs if run.mode == other and _cell(run) in by_cell]
-    return _ratio(pairs, _generation, seed)
+    return _ratio(pairs, _request if request else _generation, seed)
 
 
 def table_cells(rows: Sequence[Row]) -> list[list[str]]:

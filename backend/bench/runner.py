@@ -13,11 +13,11 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from backend.bench.modes import Mode
+from backend.bench.modes import Mode, baseline
 from backend.bench.workloads import Prompt
 from backend.client import EngineClient
 from backend.errors import EngineError, ErrorCode
-from backend.protocol import Delta, Finished, Message, ReplyEvent, ReplyRequest, Sampling, Speculation, Timings
+from backend.protocol import Delta, Finished, ReplyEvent, ReplyRequest, Sampling, Speculation, Timings
 
 T = TypeVar("T")
 WARM_UP_TOKENS = 8
@@ -61,6 +61,7 @@ class Run:
             "passes": t.passes if self.own else None,
             "draft_n": t.draft_n,
             "draft_n_accepted": t.draft_n_accepted,
+            "rounds_mismatch": t.rounds_mismatch,
             "text_sha256": hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest(),
             "tokens": self.tokens,
             "repeat": self.repeat,
@@ -128,9 +129,9 @@ def reply_request(
     speculation: Speculation | None,
     learner: str = "bench",
 ) -> ReplyRequest:
-    """A first turn, measured from empty contexts; what it teaches is not for the person's chats."""
+    """A turn, measured from empty contexts; what it teaches is not for the person's chats."""
     return ReplyRequest(
-        messages=(Message(role="user", content=prompt.text),),
+        messages=prompt.messages,
         sampling=sampling,
         max_tokens=prompt.tokens or max_tokens,
         speculation=speculation,
@@ -187,24 +188,37 @@ def order(contestants: Sequence[T], turn: int) -> list[T]:
     return turned[::-1] if turn % 2 else turned
 
 
-def schedule(prompts: Sequence[Prompt], contestants: Sequence[T], repeats: int) -> Iterator[tuple[int, int, Prompt, T]]:
-    """(repeat, index of the prompt, prompt, contestant), in the order of measuring."""
+def schedule(
+    prompts: Sequence[Prompt], contestants: Sequence[T], repeats: int
+) -> Iterator[tuple[int, int, Prompt, list[T]]]:
+    """(repeat, index of the prompt, prompt, contestants in their order), in the order of measuring."""
     for repeat in range(repeats):
         for index, prompt in enumerate(prompts):
-            for contestant in order(contestants, index + repeat):
-                yield repeat, index, prompt, contestant
+            yield repeat, index, prompt, order(contestants, index + repeat)
 
 
 async def measure(
     prompts: Sequence[Prompt], contestants: Sequence[Contestant], repeats: int, sampling: Sampling
 ) -> AsyncIterator[Run]:
-    """All runs, one after another. Within a repeat every contestant answers a prompt under the same seed."""
+    """All runs, one after another. Within a repeat every contestant answers a prompt under the same seed.
+
+    Where a prompt has later turns, the first plain contestant's replies stand before them for everybody, so that all
+    answer the same; without one only first turns are asked.
+    """
     base = sampling.seed or 0
-    for repeat, index, prompt, contestant in schedule(prompts, contestants, repeats):
-        seed = base + repeat * len(prompts) + index
-        run = await contestant.answer(prompt, sampling.model_copy(update={"seed": seed}), repeat)
-        run.repeat = repeat
-        yield run
+    for repeat, index, first, turned in schedule(prompts, contestants, repeats):
+        seeded = sampling.model_copy(update={"seed": base + repeat * len(prompts) + index})
+        plain = baseline(contestant.name for contestant in contestants)
+        prompt: Prompt | None = first
+        while prompt is not None:
+            following = None
+            for contestant in turned:
+                run = await contestant.answer(prompt, seeded, repeat)
+                run.repeat = repeat
+                if run.mode == plain and prompt.later:
+                    following = prompt.next_turn(run.text)
+                yield run
+            prompt = following
 
 
 async def warm_up(client: EngineClient, prompt: Prompt, sampling: Sampling, speculation: Speculation) -> None:

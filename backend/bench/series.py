@@ -43,7 +43,11 @@ class Series:
 
     def turns(self) -> list[Turn]:
         """All replies in the order of measuring."""
-        return [Turn(n, prompt, mode) for n, _, prompt, mode in schedule(self.prompts, self.modes, self.repeats)]
+        return [
+            Turn(n, prompt, mode)
+            for n, _, prompt, modes in schedule(self.prompts, self.modes, self.repeats)
+            for mode in modes
+        ]
 
     def options(self) -> dict[str, Any]:
         """For the record, under the names that ``tandem bench`` gives them."""

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backend.bench.report import baseline, diverge
+from backend.bench.modes import baseline
+from backend.bench.report import diverge
 from backend.bench.runner import Contestant, Run
 from backend.bench.workloads import STREAMED, Prompt
 from backend.client import EngineClient

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.bench.modes import Mode
-from backend.bench.report import Ratio, baseline, compare
+from backend.bench.modes import Mode, baseline
+from backend.bench.report import Ratio, compare
 from backend.bench.runner import Run
 from backend.bench.workloads import ALL
 from backend.protocol import Speculation
@@ -19,7 +19,7 @@ LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """One category's best fixed mode; all ratios are of generation, on the half it was not picked on."""
+    """One category's best fixed mode; all ratios are of the half it was not picked on."""
 
     category: str
     mode: str
@@ -38,8 +38,17 @@ def sweep_modes(has_draft: bool, rule: str = "coupled") -> list[Mode]:
     ]
 
 
-def best_fixed(runs: Sequence[Run], fixed: Sequence[str], auto: str = "auto") -> list[Best]:
-    """For each category and for all together; empty without plain or without fixed modes."""
+def best_fixed(
+    runs: Sequence[Run], fixed: Sequence[str], auto: str = "auto", *, request: bool = False
+) -> list[Best]:
+    """For each category and for all together; empty without plain or without fixed modes.
+
+    Args:
+        runs: of all modes.
+        fixed: the modes of which one is picked.
+        auto: what is compared with it.
+        request: by whole requests instead of generation.
+    """
     plain = baseline(dict.fromkeys(run.mode for run in runs))
     names = [name for name in fixed if any(run.mode == name for run in runs)]
     if plain is None or not names:
@@ -49,12 +58,12 @@ def best_fixed(runs: Sequence[Run], fixed: Sequence[str], auto: str = "auto") ->
     for category in [*categories, ALL] if len(categories) > 1 else categories:
         chosen = [run for run in runs if category in (ALL, run.prompt.category)]
         first, second = halves(chosen)
-        speeds = {name: compare(first, plain, name) for name in names}
+        speeds = {name: compare(first, plain, name, request=request) for name in names}
         known = {name: ratio.value for name, ratio in speeds.items() if ratio is not None}
         if known:
             best = max(known, key=lambda name: known[name])
             pairs = ((plain, best), (plain, auto), (best, auto))
-            found.append(Best(category, best, *(compare(second, base, other) for base, other in pairs)))
+            found.append(Best(category, best, *(compare(second, base, other, request=request) for base, other in pairs)))
     return found
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from backend.errors import EngineError, ErrorCode
+from backend.protocol import Message
 
 ALL = "all"
 """What the rows over all categories are called."""
@@ -25,10 +26,34 @@ class Prompt:
     text: str
     tokens: int | None = None
     """Of its reply at most, where the workload says so."""
+    before: tuple[Message, ...] = ()
+    """Of the same conversation."""
+    later: tuple[str, ...] = ()
+    """What is asked next in it."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation up to this prompt."""
+        return (*self.before, Message(role="user", content=self.text))
+
+    def next_turn(self, reply: str) -> Prompt:
+        """What is asked once this prompt was answered so; there must be something ``later``."""
+        turn = len(self.before) // 2 + 2
+        return replace(
+            self,
+            id=f"{self.id.removesuffix(f'/{turn - 1}')}/{turn}",
+            text=self.later[0],
+            before=(*self.messages, Message(role="assistant", content=reply)),
+            later=self.later[1:],
+        )
 
 
-def load_prompts(path: Path) -> list[Prompt]:
-    """A JSON Lines file: one ``{"id", "category", "prompt" or "turns"}`` a line; of several turns the first counts.
+def load_prompts(path: Path, *, all_turns: bool = False) -> list[Prompt]:
+    """A JSON Lines file: one ``{"id", "category", "prompt" or "turns"}`` a line.
+
+    Args:
+        path: of the file.
+        all_turns: keep the later turns too; else of several the first counts.
 
     Raises:
         EngineError: FILE_MISSING, or BAD_REQUEST naming the line that is wrong.
@@ -46,13 +71,13 @@ def load_prompts(path: Path) -> list[Prompt]:
         raise EngineError(
             ErrorCode.FILE_MISSING, f"The prompt file {path} cannot be read ({why}); check the name."
         ) from error
-    prompts = list(_lines(path, raw))
+    prompts = list(_lines(path, raw, all_turns))
     if not prompts:
         raise _bad(path, 1, "there is no prompt in it")
     return prompts
 
 
-def _lines(path: Path, raw: bytes) -> Iterator[Prompt]:
+def _lines(path: Path, raw: bytes, all_turns: bool) -> Iterator[Prompt]:
     seen: set[str] = set()
     for number, line in enumerate(raw.splitlines(), start=1):
         if not line.strip():
@@ -66,19 +91,20 @@ def _lines(path: Path, raw: bytes) -> Iterator[Prompt]:
         category = str(entry.get("category") or "other")
         if category == ALL:
             raise _bad(path, number, f"the category {ALL!r} is the name of the rows over all categories; use another")
-        prompt = Prompt(str(entry.get("id", number)), category, _text(path, number, entry))
+        first, *later = _texts(path, number, entry, None if all_turns else 1)
+        prompt = Prompt(str(entry.get("id", number)), category, first, later=tuple(later))
         if prompt.id in seen:
             raise _bad(path, number, f"the id {prompt.id!r} stands twice")
         seen.add(prompt.id)
         yield prompt
 
 
-def _text(path: Path, number: int, entry: dict[str, Any]) -> str:
-    turns = entry.get("turns")
-    text = entry.get("prompt") or (turns[0] if isinstance(turns, list) and turns else None)
-    if not isinstance(text, str) or not text.strip():
+def _texts(path: Path, number: int, entry: dict[str, Any], most: int | None) -> list[str]:
+    turns = [entry["prompt"]] if entry.get("prompt") else entry.get("turns")
+    texts = turns[:most] if isinstance(turns, list) else []
+    if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
         raise _bad(path, number, "it has neither 'prompt' nor 'turns' with a text")
-    return text
+    return texts
 
 
 def _bad(path: Path, number: int, why: str) -> EngineError:

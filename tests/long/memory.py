@@ -19,7 +19,6 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,8 +35,8 @@ from backend.plan.machine import Machine, machine, measured_memory_rate
 from backend.plan.needs import of_file
 from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, plans
 from backend.plan.request import request_for
-from backend.protocol import LoadOptions, LoadRequest, Message, Sampling, Speculation, State, Timings
-from backend.supervisor import Supervisor
+from backend.protocol import LoadOptions, Message, Sampling, Speculation, Timings
+from tests.long.engines import load, supervisor
 
 MEMORY, SPEED = 0.05, 0.25
 """How far off a figure may be."""
@@ -90,9 +89,8 @@ class Trial:
     """One case in a worker of its own."""
 
     def __init__(self, case: Case) -> None:
-        files = {"target": case.target} | ({"draft": case.draft} if case.draft else {})
         self.case = case
-        self.supervisor = Supervisor(files)
+        self.supervisor = supervisor(case.target, case.draft)
         self.engine = ManagedEngine(self.supervisor)
         streamed = self._plan(machine(case.memory or free_main_memory()), LoadOptions(n_ctx=case.n_ctx)).streamed
         self.options = LoadOptions(n_ctx=case.n_ctx, strict=False, use_mmap=streamed > 0, streamed=streamed)
@@ -105,7 +103,7 @@ class Trial:
             while not (await self.engine.state()).engine:  # noqa: ASYNC110 - the worker's process, which has no event
                 await asyncio.sleep(0.1)
             before = held(self._pid)
-            cost = (await self._load()).cost
+            cost = (await load(self.engine, self.options, draft=self.case.draft is not None)).cost
             assert cost is not None
             self._passes = {n: ms / cost.at(1) for n, ms in cost.target.items()}
             speeds = await self._speeds() if self.case.draft and not self.options.streamed else []
@@ -130,15 +128,6 @@ class Trial:
     def _pid(self) -> int:
         assert self.supervisor.endpoint is not None
         return self.supervisor.endpoint.pid
-
-    async def _load(self) -> State:
-        draft = "draft" if self.case.draft else None
-        request = LoadRequest(target="target", draft=draft, options=self.options, anyway=True)
-        async with aclosing(self.engine.load(request, new_job())) as steps:  # type: ignore[type-var]
-            async for step in steps:
-                if isinstance(step, State):
-                    return step
-        raise AssertionError("a load ends with a state")
 
     async def _reply(self, prompt: Prompt, tokens: int, speculation: Speculation) -> Timings:
         request = reply_request(prompt, _GREEDY, tokens, True, speculation).model_copy(update={"reuse_cache": True})

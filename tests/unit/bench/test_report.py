@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from backend.bench.report import ALL, Ratio, baseline, divergences, ratio, summarise, table
+from backend.bench.modes import baseline
+from backend.bench.report import ALL, Ratio, divergences, ratio, summarise, table
 from backend.bench.runner import Run
 from backend.bench.workloads import Prompt
 from backend.protocol import Timings

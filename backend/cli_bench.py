@@ -19,7 +19,7 @@ from backend.bench.report import summarise
 from backend.bench.runner import Contestant, OwnMode, Run, measure, warm_up
 from backend.bench.sweep import Best, best_fixed, sweep_modes
 from backend.bench.words import differences, lines, verdict
-from backend.bench.workloads import WORKLOADS, Prompt, load_prompts
+from backend.bench.workloads import WORKLOADS, Prompt, load_prompts, part_of
 from backend.cli import complain, progress, version
 from backend.cli_pair import PairChoice, add_pair_options, choose_pair, temperature, whole
 from backend.cli_session import Session
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     args.short = args.workload == "streamed"
     every = args.turns == "all"
     asked = WORKLOADS[args.workload] if args.workload else load_prompts(args.prompts, all_turns=every)
-    prompts = _limited(_part(streamed.questions(args.max_tokens) if args.short else asked, args.part), args.limit)
+    prompts = _limited(part_of(streamed.questions(args.max_tokens) if args.short else asked, args.part), args.limit)
     args.max_tokens = args.max_tokens or (256 if args.workload else 64)
     args.modes = args.modes or (streamed.MODES if args.short else "plain,auto")
     choice = choose_pair(args.target, args.draft)
@@ -244,16 +244,6 @@ def part(text: str) -> tuple[int, int]:
     if not (which.isdecimal() and of.isdecimal() and 1 <= int(which) <= int(of)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a part such as 1/3, the first of three")
     return int(which), int(of)
-
-
-def _part(prompts: Sequence[Prompt], chosen: tuple[int, int] | None) -> Sequence[Prompt]:
-    which, of = chosen or (1, 1)
-    kept = prompts[which - 1 :: of]
-    if not kept:
-        raise EngineError(
-            ErrorCode.BAD_REQUEST, f"Part {which} of {of} is empty: there are {len(prompts)} prompts; take fewer parts."
-        )
-    return kept
 
 
 def _limited(prompts: Sequence[Prompt], limit: int | None) -> list[Prompt]:

@@ -18,6 +18,10 @@ from backend.protocol import Delta, Finished, Sampling, Speculation
 
 BAR_MS = 1.0
 """A round may cost the host this much: greedy, four draft tokens, a vocabulary of 152 thousand."""
+SAMPLED_MS = 2.0
+"""The same at a temperature."""
+UNFILTERED_MS = 3.0
+"""The same where no filter leaves tokens out, so that each is weighed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +48,18 @@ class HostCost:
 
 
 async def measure(
-    client: EngineClient, prompts: Sequence[Prompt], *, max_tokens: int, length: int, temperature: float = 0.0
+    client: EngineClient, prompts: Sequence[Prompt], *, max_tokens: int, length: int, sampling: Sampling
 ) -> list[HostCost]:
     """One reply a prompt with drafts of fixed length, measured one after another from empty contexts."""
     speculation = Speculation(source="draft", length=length)
-    return [await _one(client, prompt, max_tokens, speculation, temperature) for prompt in prompts]
+    return [await _one(client, prompt, max_tokens, speculation, sampling) for prompt in prompts]
+
+
+def bar_ms(sampling: Sampling) -> float:
+    """How much a round may cost then."""
+    if sampling.temperature == 0:
+        return BAR_MS
+    return SAMPLED_MS if sampling.top_k or sampling.top_p < 1 or sampling.min_p else UNFILTERED_MS
 
 
 def mean(costs: Sequence[HostCost]) -> float:
@@ -64,9 +75,9 @@ def mean(costs: Sequence[HostCost]) -> float:
 
 
 async def _one(
-    client: EngineClient, prompt: Prompt, max_tokens: int, speculation: Speculation, temperature: float
+    client: EngineClient, prompt: Prompt, max_tokens: int, speculation: Speculation, sampling: Sampling
 ) -> HostCost:
-    request = reply_request(prompt, Sampling(temperature=temperature, seed=0), max_tokens, True, speculation)
+    request = reply_request(prompt, sampling, max_tokens, True, speculation)
     began = None
     async for event in client.reply(request, new_job()):
         if isinstance(event, Delta) and began is None:

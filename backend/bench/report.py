@@ -155,7 +155,7 @@ def ratio(figures: Figures, samples: int = _SAMPLES, seed: int = 0) -> Ratio | N
 
 
 def compare(runs: Sequence[Run], base: str, other: str, seed: int = 0, *, request: bool = False) -> Ratio | None:
-    """How many times as fast as ``base`` the ``other`` generates, or answers requests, over the cells that both have."""
+    """How many times as fast ``other`` generates, or answers requests, as ``base``, over the cells that both have."""
     by_cell = {_cell(run): run for run in runs if run.mode == base}
     pairs = [(by_cell[_cell(run)], run) for run in runs if run.mode == other and _cell(run) in by_cell]
     return _ratio(pairs, _request if request else _generation, seed)

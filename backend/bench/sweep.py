@@ -38,9 +38,7 @@ def sweep_modes(has_draft: bool, rule: str = "coupled") -> list[Mode]:
     ]
 
 
-def best_fixed(
-    runs: Sequence[Run], fixed: Sequence[str], auto: str = "auto", *, request: bool = False
-) -> list[Best]:
+def best_fixed(runs: Sequence[Run], fixed: Sequence[str], auto: str = "auto", *, request: bool = False) -> list[Best]:
     """For each category and for all together; empty without plain or without fixed modes.
 
     Args:
@@ -63,7 +61,9 @@ def best_fixed(
         if known:
             best = max(known, key=lambda name: known[name])
             pairs = ((plain, best), (plain, auto), (best, auto))
-            found.append(Best(category, best, *(compare(second, base, other, request=request) for base, other in pairs)))
+            found.append(
+                Best(category, best, *(compare(second, base, other, request=request) for base, other in pairs))
+            )
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,21 @@ def load_prompts(path: Path, *, all_turns: bool = False) -> list[Prompt]:
     if not prompts:
         raise _bad(path, 1, "there is no prompt in it")
     return prompts
+
+
+def part_of(prompts: Sequence[Prompt], part: tuple[int, int] | None) -> Sequence[Prompt]:
+    """Every Nth of them from the Ith on (from 1), for ``part`` (I, N); all for None.
+
+    Raises:
+        EngineError: BAD_REQUEST where that is none.
+    """
+    which, of = part or (1, 1)
+    kept = prompts[which - 1 :: of]
+    if not kept:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, f"Part {which} of {of} is empty: there are {len(prompts)} prompts; take fewer parts."
+        )
+    return kept
 
 
 def _lines(path: Path, raw: bytes, all_turns: bool) -> Iterator[Prompt]:

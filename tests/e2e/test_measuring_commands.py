@@ -16,13 +16,14 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
     done = tandem(
         *("bench", "--target", files / "good.gguf", "--draft", files / "draft.gguf", "--prompts", prompts),
         *("--max-tokens", "6", "--modes", "plain,plain#2,auto,fixed:3", "--repeats", "2", "--ignore-eos"),
-        *("--json", out),
+        *("--turns", "all", "--json", out),
     )
     assert done.code == 0, done.err
     report = json.loads(out.read_text("utf-8"))
     runs = report["runs"]
-    assert len(runs) == 4 * 2 * 2
-    assert "tandem: 16 replies; the table follows at the end." in done.err.splitlines()
+    assert len(runs) == 4 * 3 * 2
+    assert [r["prompt_id"] for r in runs[:12]] == [*["a"] * 4, *["a/2"] * 4, *["b"] * 4]
+    assert "tandem: 24 replies; the table follows at the end." in done.err.splitlines()
     assert {r["predicted_n"] for r in runs} == {6}
     assert all(r["prompt_n"] > 5 for r in runs)  # read anew each time
     plain = {(r["prompt_id"], r["repeat"]): r for r in runs if r["mode"] == "plain"}
@@ -31,7 +32,7 @@ def test_bench_measures_modes_side_by_side(files: Path, tmp_path: Path) -> None:
             assert r["tokens"] == plain[r["prompt_id"], r["repeat"]]["tokens"]
     assert all(r["passes"] == 5 and r["draft_n"] == 0 for r in plain.values())
     assert all(r["draft_n"] > 0 for r in runs if r["mode"] == "fixed:3")
-    assert [r["mode"] for r in runs[:4]] != [r["mode"] for r in runs[4:8]]
+    assert [r["mode"] for r in runs[:4]] != [r["mode"] for r in runs[8:12]]
     assert report["meta"]["engine"].startswith("llama.cpp")
     assert {row["category"] for row in report["summary"]} == {"x", "other", "all"}
     assert re.search(r"^x +plain#2 +", done.out, re.MULTILINE)

@@ -2,10 +2,11 @@
 
 bars.py beside|memory-bound|fixed|three|turns|sampled|strict FILE.json … [--greedy FILE.json …]
 
-Files of the same prompts count as further repeats, files of other parts of the prompts as more prompts, so a long run can
-be made in several. Each ratio is shown for generation and for the whole request, with the 95 % interval of a bootstrap over
-prompts; a bar holds when the upper end of the interval reaches it. "Best" is picked on one half of the repeats (of the
-prompts where there is one repeat) and compared on the other. Categories under 400 tokens a repeat are shown, not judged.
+Files of the same prompts count as further repeats, files of other parts of the prompts as more prompts, so a long run
+can be made in several. Each ratio is shown for generation and for the whole request, with the 95 % interval of a
+bootstrap over prompts; a bar holds when the upper end of the interval reaches it. "Best" is picked on one half of the
+repeats (of the prompts where there is one repeat) and compared on the other. Categories under 400 tokens a repeat are
+shown, not judged.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def best_of(
 ) -> Iterator[Bar]:
     """Auto against the best of some modes, by category and over all."""
     for best in best_fixed(runs, names, request=request):
-        what = f"{best.category}: auto / {best.mode}, {dict((b, a) for a, b in _HOWS)[request]}"
+        what = f"{best.category}: auto / {best.mode}, {_HOWS[request][0]}"
         yield Bar(what, best.auto_over_best, least, tokens(runs, best.category) >= enough)
 
 
@@ -165,7 +166,7 @@ def by_category(runs: Sequence[Run], mode: str, least: float, *, request: bool =
     """A mode against plain in every category."""
     for category in dict.fromkeys(run.prompt.category for run in runs):
         own = [run for run in runs if run.prompt.category == category]
-        what = f"{category}: {mode} / plain, {dict((b, a) for a, b in _HOWS)[request]}"
+        what = f"{category}: {mode} / plain, {_HOWS[request][0]}"
         yield Bar(what, compare(own, "plain", mode, request=request), least, tokens(runs, category) >= ENOUGH)
 
 

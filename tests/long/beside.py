@@ -4,8 +4,8 @@ beside.py beside|memory-bound --server LLAMA_SERVER --target T --draft D --promp
 
 A server is started for each flag set of the table and computes only while it is asked; weights of types that are not
 repacked (BF16) are mapped once for all of them. All ours and all theirs answer each prompt in turn. The run is kept in
-DIR; then the bars (bars.py) are printed over all runs in DIR. So a long run can be made in parts, in any order and at any
-time: --part 1/3, 2/3 and 3/3 are a repeat of all prompts, and the same again are another.
+DIR; then the bars (bars.py) are printed over all runs in DIR. So a long run can be made in parts, in any order and at
+any time: --part 1/3, 2/3 and 3/3 are a repeat of all prompts, and the same again are another.
 """
 
 from __future__ import annotations

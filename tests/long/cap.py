@@ -2,8 +2,8 @@
 
 cap.py MB [--user UID] COMMAND …       such as: cap.py 3800 .venv/bin/tandem bench --workload streamed …
 
-Everything is charged to the cap: the command's own memory and the page cache of what it reads. With --user it runs as an
-ordinary user with the default lock limit of 8 MB, which may read what root may, so that nothing has to be moved.
+Everything is charged to the cap: the command's own memory and the page cache of what it reads. With --user it runs as
+an ordinary user with the default lock limit of 8 MB, which may read what root may, so that nothing has to be moved.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ class Cap:
         stat = dict(line.split() for line in self._read("memory.stat").splitlines())
         cache = int(stat["total_inactive_file"]) + int(stat["total_active_file"])
         return int(self._read("memory.limit_in_bytes")) - int(self._read("memory.usage_in_bytes")) + cache
+
+    def held(self) -> int:
+        """Bytes that cannot be dropped: anonymous, and in the pool of streamed layers, mapped just now or not."""
+        stat = dict(line.split() for line in self._read("memory.stat").splitlines())
+        return int(stat["total_rss"]) + int(stat["total_shmem"])
 
     def killed(self) -> int:
         """Processes that were ended for want of memory."""

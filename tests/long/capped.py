@@ -2,12 +2,13 @@
 
 capped.py --server LLAMA_SERVER --target T --draft D --prompts FILE --memory MB --out DIR [--user UID] [--part 1/6] …
 
-A pass over the prompts is made by plain (no draft is loaded), by auto, and by llama-server plain and with drafts of 3, 8
-and 16, each from a dropped page cache in a fresh process; the next round goes the other way round. With --user all run as
-an ordinary user with the default lock limit. Each pass is kept in DIR and is not made again, so a run that was ended goes on;
-the bars are printed over all passes in DIR of that user. Memory is what the worker holds and the system cannot drop, beyond
-what it held before the load, against the plan for what the cap left. Bytes read are the worker's from a reply's
-first text to its end, in which the disk could have read the time multiplied by its rate, measured before each pass.
+A pass over the prompts is made by plain (no draft is loaded), by auto, and by llama-server plain and with drafts of 3,
+8 and 16, each from a dropped page cache in a fresh process; the next round goes the other way round. With --user all
+run as an ordinary user with the default lock limit. Each pass is kept in DIR and is not made again, so a run that was
+ended goes on; the bars are printed over all passes in DIR of that user. Memory is what the group holds and the system
+cannot drop, beyond what it held before the load, once a long text has filled both contexts, against the plan for what
+the cap left. Bytes read are the worker's from a reply's first text to its end, beside what the disk could have read in
+that time at its rate, which is measured before each pass.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from backend.bench.modes import parse_modes
 from backend.bench.peers import Peer
 from backend.bench.report import compare
 from backend.bench.runner import Run, collect, new_job, reply_request
-from backend.bench.workloads import ALL, Prompt, load_prompts
+from backend.bench.workloads import ALL, Prompt, load_prompts, part_of
 from backend.cli_bench import part
 from backend.cli_pair import whole
 from backend.errors import EngineError
@@ -42,7 +43,7 @@ from tests.long.cap import Cap, cap, drop_page_cache, own_home
 from tests.long.disk import disk_rate, read_bytes
 from tests.long.engines import engine, load, supervisor
 from tests.long.llama_server import llama_server
-from tests.long.memory import held
+from tests.long.memory import fill
 
 OURS = ("plain", "auto")
 THEIRS = {f"{PEER}plain": None, f"{PEER}draft3": 3, f"{PEER}draft8": 8, f"{PEER}draft16": 16}
@@ -88,14 +89,16 @@ async def ours(args: argparse.Namespace, group: Cap, one: Pass, prompts: Sequenc
                 await asyncio.sleep(0.1)
             assert watched.endpoint is not None
             pid = watched.endpoint.pid
-            before = held(pid)
+            before = group.held()
             one.planned = planned(args.target, draft, args.context, group.left()).taken["memory"]
             await load(own, LoadOptions(n_ctx=args.context, threads=args.threads, strict=False), draft=bool(draft))
             for prompt in prompts:
                 request = reply_request(prompt, _GREEDY, args.tokens, False, mode.speculation)
                 run = await collect(_watched(own.reply(request, new_job()), pid, one), one.way, prompt, _GREEDY)
                 _keep(one, run)
-                one.held = max(one.held, held(pid) - before)
+            one.held = group.held() - before  # in case that it does not survive the next
+            await fill(own, args.context, draft=bool(draft))
+            one.held = group.held() - before
 
 
 async def _watched(events: AsyncIterator[ReplyEvent], pid: int, one: Pass) -> AsyncIterator[ReplyEvent]:
@@ -115,12 +118,12 @@ async def theirs(args: argparse.Namespace, group: Cap, one: Pass, prompts: Seque
     flags = ["-m", str(args.target), "-t", str(args.threads), "-c", str(args.context), *args.flags.split()]
     if (drafted := THEIRS[one.way]) is not None:
         flags += ["-md", str(args.draft), "--spec-type", "draft-simple", "--spec-draft-n-max", str(drafted)]
-    with llama_server(args.server, flags, group.prefix(args.user)) as (url, pid):
+    with llama_server(args.server, flags, group.prefix(args.user)) as (url, _):
         peer = Peer(one.way, url, args.tokens)
         try:
             for prompt in prompts:
                 _keep(one, await peer.answer(prompt, _GREEDY))
-                one.held = max(one.held, held(pid))
+                one.held = max(one.held, group.held())
         finally:
             await peer.close()
 
@@ -172,7 +175,8 @@ def facts(passes: Sequence[Pass]) -> Iterator[str]:
         rate = 1e3 * sum(max(0, t.predicted_n - 1) for t in timings) / ms if ms else 0.0
         line = f"{way:12} {rate:6.3f} tok/s, {len(timings)} replies, {max(one.held for one in own) / 1e6:,.0f} MB held"
         if way in OURS and (worst := memory_off(own)) is not None:
-            line += f", {worst:+.1%} beside the plan (bar 3 %); disk used for {disk_share(own):.2f} (bar 0.85)"
+            line += f", {worst:+.1%} beside the plan (bar 3 %); "
+            line += f"disk of {max(one.disk for one in own) / 1e9:.2f} GB/s used for {disk_share(own):.2f} (bar 0.85)"
         line += f"; ended for want of memory: {sum(one.killed for one in own)}"
         yield line + "".join(f"; failed: {one.failed}" for one in own if one.failed)
 
@@ -205,14 +209,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tokens", type=whole(2), default=32)
     parser.add_argument("--threads", type=whole(1), default=2)
     parser.add_argument("--context", type=whole(512), default=2048)
-    parser.add_argument("--flags", default="", help="further ones of llama-server, such as --no-repack")
+    parser.add_argument("--flags", default="", help="further ones of llama-server, such as --flags=--no-repack")
     parser.add_argument("--only", nargs="+", choices=[*OURS, *THEIRS], default=[*OURS, *THEIRS])
     args = parser.parse_args(arguments)
-    first, of = args.part
-    prompts = load_prompts(args.prompts)[first - 1 :: of]
     args.out.mkdir(parents=True, exist_ok=True)
     who = "root" if args.user is None else "user"
     try:
+        prompts = part_of(load_prompts(args.prompts), args.part)
         for number, way in order(args.only, args.rounds):
             file = args.out / f"{who}-{number + 1}-{way}.json"
             if not file.exists():

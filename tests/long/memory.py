@@ -85,6 +85,21 @@ def held(pid: int) -> int:
     return own
 
 
+async def reply(own: ManagedEngine, prompt: Prompt, tokens: int, speculation: Speculation) -> Timings:
+    """What a reply of so many tokens took, on the caches that are there."""
+    request = reply_request(prompt, _GREEDY, tokens, True, speculation).model_copy(update={"reuse_cache": True})
+    return (await collect(own.reply(request, new_job()), "memory", prompt, _GREEDY)).timings
+
+
+async def fill(own: ManagedEngine, n_ctx: int, *, draft: bool) -> None:
+    """A reply at the end of a text of real sentences that is as long as the context, of both models."""
+    text = "\n\n".join(prompt.text for prompt in (*THREE, *DEMO))
+    tokens, _ = await own.count((Message(role="user", content=text),), {})
+    room = n_ctx - _REST
+    long = Prompt("long", "long", (text * (room // tokens + 2))[: len(text) * room // tokens])
+    await reply(own, long, 56, Speculation(source="draft" if draft else "lookup", length=48))
+
+
 class Trial:
     """One case in a worker of its own."""
 
@@ -107,7 +122,7 @@ class Trial:
             assert cost is not None
             self._passes = {n: ms / cost.at(1) for n, ms in cost.target.items()}
             speeds = await self._speeds() if self.case.draft and not self.options.streamed else []
-            await self._fill()
+            await fill(self.engine, self.case.n_ctx, draft=self.case.draft is not None)
             return self.plan(), held(self._pid) - before, speeds
         finally:
             await self.engine.close()
@@ -129,18 +144,6 @@ class Trial:
         assert self.supervisor.endpoint is not None
         return self.supervisor.endpoint.pid
 
-    async def _reply(self, prompt: Prompt, tokens: int, speculation: Speculation) -> Timings:
-        request = reply_request(prompt, _GREEDY, tokens, True, speculation).model_copy(update={"reuse_cache": True})
-        return (await collect(self.engine.reply(request, new_job()), "memory", prompt, _GREEDY)).timings
-
-    async def _fill(self) -> None:
-        """A reply at the end of a text of real sentences that is as long as the context."""
-        text = "\n\n".join(prompt.text for prompt in (*THREE, *DEMO))
-        tokens, _ = await self.engine.count((Message(role="user", content=text),), {})
-        room = self.case.n_ctx - _REST
-        long = Prompt("long", "long", (text * (room // tokens + 2))[: len(text) * room // tokens])
-        await self._reply(long, 56, Speculation(source="draft" if self.case.draft else "lookup", length=48))
-
     async def _speeds(self) -> list[Speed]:
         """Plain, and with the draft, in turn; the memory is measured before each."""
         plain: list[Timings] = []
@@ -148,7 +151,7 @@ class Trial:
         for prompt in DEMO[::2]:
             for replies, speculation in ((plain, _PLAIN), (drafted, _DRAFTED)):
                 self._rates.append(measured_memory_rate(psutil.cpu_count(logical=False) or 1))
-                replies.append(await self._reply(prompt, _TOKENS, speculation))
+                replies.append(await reply(self.engine, prompt, _TOKENS, speculation))
         accepted, ended = sum(t.draft_n_accepted for t in drafted), sum(t.rounds_mismatch for t in drafted)
         alpha = min(0.99, accepted / (accepted + ended)) if accepted + ended > _ENOUGH else TYPICAL_ACCEPTANCE
         plan = self.plan(alpha)

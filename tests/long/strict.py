@@ -2,9 +2,9 @@
 
 strict.py --target T --draft D --prompts FILE --out DIR [--part I/N] [--tokens N] [--temperature T]
 
-"plain" and "auto" are the strict worker's, "free" is auto in a worker that is not strict. All answer each prompt in turn.
-The run is kept in DIR; then the bar is printed over all runs in DIR, and the table: what strict costs is auto's ratio
-beside free's.
+"plain" and "auto" are the strict worker's, "free" is auto in a worker that is not strict. All answer each prompt in
+turn. The run is kept in DIR; then the bar is printed over all runs in DIR, and the table: what strict costs is auto's
+ratio beside free's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from backend.bench.modes import Mode
 from backend.bench.runner import OwnMode, Run, measure, warm_up
-from backend.bench.workloads import load_prompts
+from backend.bench.workloads import load_prompts, part_of
 from backend.cli_bench import part
 from backend.cli_pair import temperature, whole
 from backend.errors import EngineError
@@ -34,8 +34,7 @@ _PLAIN, _AUTO = Mode("plain", Speculation(enabled=False)), Mode("auto", Speculat
 
 async def measured(args: argparse.Namespace, runs: list[Run]) -> None:
     """Fill ``runs``; how far it came is told."""
-    first, of = args.part or (1, 1)
-    prompts = load_prompts(args.prompts)[first - 1 :: of]
+    prompts = part_of(load_prompts(args.prompts), args.part)
     sampling = Sampling(temperature=args.temperature, seed=0)
     options = LoadOptions(n_ctx=args.context, threads=args.threads, strict=True)
     async with (

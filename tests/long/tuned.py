@@ -2,9 +2,9 @@
 
 tuned.py --target T --drafts D,E,F --prompts FILE [--part I/N] [--tokens N]
 
-The target answers each prompt plainly. Each draft in turn is loaded and reads the answers, as 'tandem tune' has it; then
-drafts of the best length that it promises, and plain decoding, answer the same prompts in turn. Exit code 1 where a
-prediction is off by more than 15 %.
+The target answers each prompt plainly. Each draft in turn is loaded and reads the answers, as 'tandem tune' has it;
+then drafts of the best length that it promises, and plain decoding, answer the same prompts in turn. Exit code 1 where
+a prediction is off by more than 15 %.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from backend.bench.modes import parse_modes
 from backend.bench.report import Ratio, compare
 from backend.bench.runner import OwnMode, measure, warm_up
 from backend.bench.tune import Failed, try_drafts
-from backend.bench.workloads import Prompt, load_prompts
+from backend.bench.workloads import Prompt, load_prompts, part_of
 from backend.chats import Reply
 from backend.cli_bench import part
 from backend.cli_pair import whole
@@ -48,8 +48,7 @@ def line(found: Forecast, length: int, ratio: Ratio | None) -> tuple[str, bool]:
 
 async def run(args: argparse.Namespace) -> bool:
     """Whether all are near."""
-    first, of = args.part or (1, 1)
-    prompts = load_prompts(args.prompts)[first - 1 :: of]
+    prompts = part_of(load_prompts(args.prompts), args.part)
     drafts = {path.stem: path for path in map(Path, args.drafts.split(","))}
     async with engine(Supervisor({"target": args.target} | drafts)) as own:
         await load(own, LoadOptions(n_ctx=args.context, threads=args.threads), draft=False)

@@ -66,6 +66,27 @@ def test_modes_take_turns_within_each_prompt() -> None:
     assert len({seed for *_, seed in log}) == 8
 
 
+def test_later_turns_stand_after_plains_replies_for_everybody() -> None:
+    """Whoever answers first, and whatever the others say."""
+    heard: list[tuple[str, str, list[str]]] = []
+
+    class Speaker(Recorder):
+        async def answer(self, prompt: Prompt, sampling: Sampling, repeat: int = 0) -> Run:
+            heard.append((self.name, prompt.id, [message.content for message in prompt.messages]))
+            return Run(self.name, prompt, 0, 0, Timings(), f"{self.name} says {prompt.text}")
+
+    async def work(names: str) -> list[Run]:
+        asked = [Prompt("p", "c", "one", later=("two", "three")), Prompt("q", "c", "alone")]
+        return [r async for r in measure(asked, [Speaker(name, []) for name in names.split()], 1, Sampling())]
+
+    runs = asyncio.run(work("auto plain plain#2"))
+    assert [r.prompt.id for r in runs] == [*["p"] * 3, *["p/2"] * 3, *["p/3"] * 3, *["q"] * 3]
+    second = ["one", "plain says one", "two"]
+    assert [said for _, name, said in heard if name == "p/2"] == [second] * 3
+    assert [said for _, name, said in heard if name == "p/3"] == [[*second, "plain says two", "three"]] * 3
+    assert [r.prompt.id for r in asyncio.run(work("auto"))] == ["p", "q"], "nobody says what was replied"
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_everybody_stands_everywhere_equally_often(n: int) -> None:
     for place in range(n):

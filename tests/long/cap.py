@@ -1,6 +1,6 @@
 """A memory cap around a command, so that what it reads does not fit (Linux, cgroup v1, root).
 
-cap.py MB [--user UID] COMMAND …       such as: cap.py 3800 .venv/bin/tandem bench --workload streamed …
+cap.py [--user UID] MB COMMAND …       such as: cap.py 3800 .venv/bin/tandem bench --workload streamed …
 
 Everything is charged to the cap: the command's own memory and the page cache of what it reads. With --user it runs as
 an ordinary user with the default lock limit of 8 MB, which may read what root may, so that nothing has to be moved.
@@ -8,6 +8,7 @@ an ordinary user with the default lock limit of 8 MB, which may read what root m
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import subprocess
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from backend.cli_pair import whole
 from backend.errors import EngineError, ErrorCode
 
 _ROOT = Path("/sys/fs/cgroup/memory")
@@ -105,15 +107,19 @@ def drop_page_cache() -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    megabytes, *command = arguments
-    user = None
-    if command[:1] == ["--user"]:
-        user, command = int(command[1]), command[2:]
+    parser = argparse.ArgumentParser(
+        prog="cap", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--user", type=whole(1), metavar="UID")
+    parser.add_argument("megabytes", type=whole(64), metavar="MB")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND …")
+    args = parser.parse_args(arguments)
     try:
-        with cap(int(megabytes)) as group, own_home(user) as env:
+        with cap(args.megabytes) as group, own_home(args.user) as env:
             drop_page_cache()
             # Ctrl-C is for the command, which ends as it likes
-            process = subprocess.Popen([*group.prefix(user), *command], env=os.environ | (env if user else {}))
+            whose = os.environ | (env if args.user else {})
+            process = subprocess.Popen([*group.prefix(args.user), *args.command], env=whose)
             while True:
                 with contextlib.suppress(KeyboardInterrupt):
                     code = process.wait()

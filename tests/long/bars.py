@@ -1,6 +1,6 @@
 """Bars, judged from the files that 'tandem bench --json' and the scripts beside this one wrote, of one run or several.
 
-bars.py beside|memory-bound|fixed|three|turns|sampled|strict FILE.json … [--greedy FILE.json …]
+bars.py compute-bound|memory-bound|fixed|three|turns|sampled|strict FILE.json … [--greedy FILE.json …]
 
 Files of the same prompts count as further repeats, files of other parts of the prompts as more prompts, so a long run
 can be made in several. Each ratio is shown for generation and for the whole request, with the 95 % interval of a
@@ -93,7 +93,7 @@ def _run(record: dict[str, Any]) -> Run:
 # -- judging
 
 
-def beside(runs: Sequence[Run]) -> Iterator[Bar]:
+def compute_bound(runs: Sequence[Run]) -> Iterator[Bar]:
     """A target whose checks cost what they compute: at least the best flag set, and never slower than plain."""
     yield from _plain_as_the_peer(runs)
     for how, request in _HOWS:
@@ -236,7 +236,13 @@ def judge(name: str, files: Sequence[Path], greedy: Sequence[Path] = (), *, tabl
     for mode in dict.fromkeys(run.mode for run in runs):
         if (rate := acceptance(runs, mode)) is not None:
             print(f"{mode}: {rate:.3f} of the drafts that were decided were accepted")
-    ways = {"beside": beside, "memory-bound": memory_bound, "fixed": fixed, "three": three, "turns": turns}
+    ways = {
+        "compute-bound": compute_bound,
+        "memory-bound": memory_bound,
+        "fixed": fixed,
+        "three": three,
+        "turns": turns,
+    }
     found = sampled(runs, merged(greedy)) if name == "sampled" else (ways | {"strict": strict})[name](runs)
     return show(found)
 
@@ -245,7 +251,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="bars", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = ("beside", "memory-bound", "fixed", "three", "turns", "sampled", "strict")
+    names = ("compute-bound", "memory-bound", "fixed", "three", "turns", "sampled", "strict")
     parser.add_argument("name", choices=names)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.json")
     parser.add_argument("--greedy", nargs="+", type=Path, default=[], metavar="FILE.json", help="of sampled: its base")

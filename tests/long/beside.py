@@ -1,6 +1,6 @@
 """Plain and automatic decoding beside llama-server under several flag sets, in one interleaved run.
 
-beside.py beside|memory-bound --server LLAMA_SERVER --target T --draft D --prompts FILE --out DIR [--part I/N] …
+beside.py compute-bound|memory-bound --server LLAMA_SERVER --target T --draft D --prompts FILE --out DIR [--part I/N] …
 
 A server is started for each flag set of the table and computes only while it is asked; weights of types that are not
 repacked (BF16) are mapped once for all of them. All ours and all theirs answer each prompt in turn. The run is kept in
@@ -27,7 +27,7 @@ from tests.long.llama_server import llama_server
 DRAFT = "-md {draft} --spec-type draft-simple"
 NGRAM = "--spec-ngram-simple-size-n {} --spec-ngram-simple-size-m {}"
 SETS: dict[str, dict[str, str]] = {
-    "beside": {
+    "compute-bound": {
         "plain": "",
         "draft3": DRAFT,
         "ngram-mod": "--spec-type ngram-mod",

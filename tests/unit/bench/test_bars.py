@@ -9,7 +9,7 @@ import pytest
 
 from backend.bench.report import Ratio
 from backend.bench.runner import Run
-from tests.long.bars import Bar, acceptance, beside, judge, merged, sampled, strict, tokens, unlike
+from tests.long.bars import Bar, acceptance, compute_bound, judge, merged, sampled, strict, tokens, unlike
 from tests.long.beside import SETS, flags
 from tests.long.capped import Pass, disk_share, memory_off, order
 from tests.unit.bench.test_report import run
@@ -46,7 +46,7 @@ def test_the_best_flag_set_is_picked_on_one_half_and_compared_on_the_other() -> 
         for repeat, lucky in ((0, 50.0), (1, 100.0)):
             for mode, ms in (("plain", 100.0), ("auto", 80.0), ("ls-plain", 100.0), ("ls-a", lucky), ("ls-b", 90.0)):
                 runs.append(run(mode, category, category=category, repeat=repeat, ms=ms, n=401))
-    found = {bar.what: bar for bar in beside(runs)}
+    found = {bar.what: bar for bar in compute_bound(runs)}
     best = found["all: auto / ls-a, generation"]
     assert best.found is not None
     assert best.found.value == pytest.approx(1.25)
@@ -57,7 +57,7 @@ def test_the_best_flag_set_is_picked_on_one_half_and_compared_on_the_other() -> 
 
 def test_few_tokens_are_shown_and_not_judged() -> None:
     runs = [run(mode, ms=ms, n=399) for mode, ms in (("plain", 100.0), ("auto", 900.0))]
-    (bar,) = (bar for bar in beside(runs) if bar.what == "c: auto / plain, generation")
+    (bar,) = (bar for bar in compute_bound(runs) if bar.what == "c: auto / plain, generation")
     assert bar.holds is None
 
 
@@ -93,7 +93,14 @@ def test_a_missed_bar_is_an_exit_code(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_flag_sets_name_the_draft_where_they_have_one() -> None:
-    assert flags(SETS["beside"]["plain"], "t.gguf", "d.gguf", 8192, 2) == ["-m", "t.gguf", "-t", "2", "-c", "8192"]
+    assert flags(SETS["compute-bound"]["plain"], "t.gguf", "d.gguf", 8192, 2) == [
+        "-m",
+        "t.gguf",
+        "-t",
+        "2",
+        "-c",
+        "8192",
+    ]
     mixed = flags(SETS["memory-bound"]["ngram-draft4"], "t.gguf", "d.gguf", 8192, 2)
     assert mixed[mixed.index("-md") + 1] == "d.gguf"
     assert mixed[mixed.index("--spec-ngram-simple-size-n") + 1] == "6"

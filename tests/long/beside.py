@@ -22,7 +22,7 @@ from backend.cli_bench import part
 from backend.cli_pair import whole
 from backend.errors import EngineError
 from tests.long.bars import PEER, judge
-from tests.long.llama_server import llama_server
+from tests.long.llama_server import end_in_order, llama_server
 
 DRAFT = "-md {draft} --spec-type draft-simple"
 NGRAM = "--spec-ngram-simple-size-n {} --spec-ngram-simple-size-m {}"
@@ -68,6 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", nargs="+", metavar="SET", help="flag sets of the table")
     args = parser.parse_args(arguments)
     args.out.mkdir(parents=True, exist_ok=True)
+    end_in_order()
     try:
         code = measure(args)
     except EngineError as error:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from backend.cli_pair import whole
 from backend.errors import EngineError, ErrorCode
+from tests.long.llama_server import end_in_order
 
 _ROOT = Path("/sys/fs/cgroup/memory")
 _DROP = Path("/proc/sys/vm/drop_caches")
@@ -106,6 +107,12 @@ def drop_page_cache() -> None:
     _DROP.write_text("3\n")
 
 
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            return process.wait()
+
+
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="cap", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -114,16 +121,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("megabytes", type=whole(64), metavar="MB")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND …")
     args = parser.parse_args(arguments)
+    end_in_order()
     try:
         with cap(args.megabytes) as group, own_home(args.user) as env:
             drop_page_cache()
             # Ctrl-C is for the command, which ends as it likes
             whose = os.environ | (env if args.user else {})
             process = subprocess.Popen([*group.prefix(args.user), *args.command], env=whose)
-            while True:
-                with contextlib.suppress(KeyboardInterrupt):
-                    code = process.wait()
-                    break
+            try:
+                code = _ended(process)
+            finally:
+                process.terminate()  # where we are to end; else it has ended
+                process.wait()
             print(f"ended for want of memory: {group.killed()}", file=sys.stderr)
             return code
     except EngineError as error:

@@ -42,7 +42,7 @@ from tests.long.bars import PEER, Bar, best_of, peers, runs_of, show
 from tests.long.cap import Cap, cap, drop_page_cache, own_home
 from tests.long.disk import disk_rate, read_bytes
 from tests.long.engines import engine, load, supervisor
-from tests.long.llama_server import llama_server
+from tests.long.llama_server import end_in_order, llama_server
 from tests.long.memory import fill
 
 OURS = ("plain", "auto")
@@ -221,6 +221,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", nargs="+", choices=[*OURS, *THEIRS], default=[*OURS, *THEIRS])
     args = parser.parse_args(arguments)
     args.out.mkdir(parents=True, exist_ok=True)
+    end_in_order()
     who = "root" if args.user is None else "user"
     try:
         prompts = part_of(load_prompts(args.prompts), args.part)

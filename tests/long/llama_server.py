@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -19,6 +21,11 @@ ALWAYS = ("-cram", "0", "-np", "1", "--no-webui")
 _PATIENCE = 300.0
 """Seconds until it has loaded, perhaps from a slow disk."""
 _END = 20.0
+
+
+def end_in_order() -> None:
+    """Have a request to terminate (``timeout``, ``kill``) leave through all blocks, so that nothing started stays."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 @contextmanager

@@ -112,6 +112,8 @@ async def _serve(
 def _server(app: Any, listener: socket.socket) -> tuple[Any, Any]:
     import uvicorn
 
+    from backend.server.connections import ACCEPTED, MOST_STRANGERS, TURNS, Connection
+
     class Server(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Any:
@@ -120,13 +122,14 @@ def _server(app: Any, listener: socket.socket) -> tuple[Any, Any]:
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
-        limit_concurrency=256,
+        backlog=ACCEPTED,
+        limit_concurrency=256 + MOST_STRANGERS + TURNS * ACCEPTED,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=1,
     )

@@ -8,12 +8,39 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+
+
+_KILLED = 9
+"""By another program, or by the system for want of memory."""
+_FINISHED = (0, 1)
+"""Exit codes of Python's own: at an end, and at an exception."""
+_LAST_SECONDS = 5.0
+"""From the end of what a process says to its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Another process.
+
+    Attributes:
+        answer: where its answer comes from (``EOFError``: it ended without).
+    """
+
+    answer: Connection
+    _child: SpawnProcess
+
+    def crashed(self) -> bool:
+        """Whether it was ended by a fault of its own: an assertion, an address that is none. Waits for its end."""
+        self._child.join(_LAST_SECONDS)
+        return self._child.exitcode not in (*_FINISHED, None, -_KILLED)
 
 
 @contextmanager
-def process(work: Callable[..., None], *given: object) -> Iterator[Connection]:
-    """``work(*given, answer)`` in another process, and where its answer comes from (``EOFError``: it ended without).
+def process(work: Callable[..., None], *given: object) -> Iterator[Aside]:
+    """``work(*given, answer)`` in another process.
 
     The process is gone afterwards, finished or not.
 
@@ -28,7 +55,7 @@ def process(work: Callable[..., None], *given: object) -> Iterator[Connection]:
         child.start()
     its_end.close()
     try:
-        yield answer
+        yield Aside(answer, child)
     finally:
         child.kill()
         child.join()

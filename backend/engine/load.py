@@ -22,7 +22,8 @@ from backend.engine.template import ChatTemplate
 from backend.engine.vocab import Vocab, check_draft
 from backend.engine.warm import warm
 from backend.errors import EngineError, ErrorCode
-from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
+from backend.library.gguf import GgufFacts, read_model, split_parts
+from backend.library.loadable import check_loadable
 from backend.library.pairing import check_pair
 from backend.library.paths import copies_dir
 from backend.plan.attention import check_caches
@@ -134,8 +135,7 @@ def _load(
     flag: CancelFlag,
 ) -> LoadedModel:
     facts = read_model(split_parts(path))
-    if (unfit := unfit_kind(facts)) is not None:
-        raise unfit
+    check_loadable(facts)
     check_caches(options)
     llama_cpp.llama_backend_init()
     layers = (ALL if has_gpu() else 0) if gpu_layers is None else gpu_layers

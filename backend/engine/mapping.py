@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from backend.library.gguf import GgufFacts
-from backend.library.gguf_header import read_header
+from backend.library.gguf_header import read_header, stamp
 
 PAGE = mmap.PAGESIZE
 _CHUNK = 4 << 20
@@ -66,7 +66,7 @@ def layer_runs(facts: GgufFacts) -> dict[int, list[Run]]:
     untied = any(t.name == "output.weight" for found in tensors.values() for t in found)
     runs: dict[int, list[Run]] = {layer: [] for layer in range(facts.n_layer + 1)}
     for path in facts.files:
-        owner = np.full(path.stat().st_size // PAGE + 1, _FREE, np.int32)
+        owner = np.full(stamp(path)[0] // PAGE + 1, _FREE, np.int32)
         for tensor in tensors[path]:
             block = _BLOCK.match(tensor.name)
             layer = min(int(block[1]), facts.n_layer) if block else facts.n_layer

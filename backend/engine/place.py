@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from backend.engine.cancel import CancelFlag
 from backend.engine.sizes import needs_of
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.plan.machine import Machine, cards, machine
-from backend.plan.plan import Plan, Request, draft_beside, plans
+from backend.plan.plan import Plan, Request, card_for_draft, draft_beside, plans
 from backend.plan.request import context_for, request_for
 from backend.protocol import DeviceInfo, LoadOptions
 from backend.text import shown_sizes
@@ -28,6 +29,7 @@ def place_target(
     memory: int,
     *,
     anyway: bool = False,
+    flag: CancelFlag | None = None,
 ) -> LoadOptions:
     """The options with the target's layers filled in, where they are left open, and what of it is read from disk.
 
@@ -40,14 +42,15 @@ def place_target(
         devices: with what is free on them.
         memory: free main memory, in bytes.
         anyway: also what has to be read from disk in every pass.
+        flag: stops it while the engine is asked.
 
     Raises:
-        EngineError: TOO_LARGE, where less turns out to be free than :func:`check_memory` counted on.
+        EngineError: as :func:`needs_of`; TOO_LARGE, where less is free than :func:`check_memory` counted on.
     """
     here = _machine(options, devices, memory)
     if here is None:
         return options
-    request = _request(options, target, draft)
+    request = _request(options, target, draft, flag)
     found = _plans(request, here) or _plans(replace(request, draft=None), here)
     if not found or (found[0].streamed and not (anyway or options.streamed)):
         raise _too_large(request, here)
@@ -67,6 +70,7 @@ def check_memory(
     memory: int,
     *,
     anyway: bool = False,
+    flag: CancelFlag | None = None,
 ) -> None:
     """Refuse what would not fit, before anything is loaded or freed.
 
@@ -77,12 +81,13 @@ def check_memory(
         devices: with what is free on them while nothing is loaded.
         memory: main memory that is free, or will be once the present pair is.
         anyway: only what is impossible: weights can be read from disk, caches and buffers cannot.
+        flag: stops it while the engine is asked.
 
     Raises:
-        EngineError: TOO_LARGE, with what is missing and the nearest that fits.
+        EngineError: as :func:`needs_of`; TOO_LARGE, with what is missing and the nearest that fits.
     """
     here = _machine(options, devices, memory)
-    wanted = _request(options, target, draft)
+    wanted = _request(options, target, draft, flag)
     if here is None or _fits(wanted, here) or (anyway and _possible(wanted, here)):
         return
     raise _too_large(wanted, here)
@@ -111,30 +116,40 @@ def _too_large(wanted: Request, here: Machine) -> EngineError:
     )
 
 
-def place_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, devices: Sequence[DeviceInfo]) -> LoadOptions:
-    """The same for the draft, once its target of ``n_ctx`` tokens is loaded: whole on a card, or in main memory."""
+def place_draft(
+    options: LoadOptions,
+    draft: GgufFacts,
+    n_ctx: int,
+    devices: Sequence[DeviceInfo],
+    flag: CancelFlag | None = None,
+) -> LoadOptions:
+    """The same for the draft, once its target of ``n_ctx`` tokens is loaded: whole on a card, or in main memory.
+
+    Cards are gone through as the plan did, so it is the card on which the plan left room.
+    """
     free = cards(devices)
     if not free or options.draft_gpu_layers is not None:
         return options
-    needs = needs_of(draft, options, "draft", n_ctx)
-    request = request_for(options, needs, needs, n_ctx)
-    wanted = needs.resident(mapped=True) + draft_beside(needs, request, flash=request.card_draft_flash)
-    card = max(machine(0, free).gpus, key=lambda place: place.usable)
-    if card.usable < wanted:
+    needs = needs_of(draft, options, "draft", n_ctx, flag)
+    places = machine(0, free).gpus
+    card = card_for_draft(needs, request_for(options, needs, needs, n_ctx), {p.name: p.usable for p in places}, places)
+    if card is None:
         return options.model_copy(update={"draft_gpu_layers": 0})
-    at = free.index(card.free) if len(free) > 1 else None
+    at = places.index(card) if len(places) > 1 else None
     return options.model_copy(update={"draft_gpu_layers": ALL, "draft_gpu": at})
 
 
-def check_draft(options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int) -> None:
+def check_draft(
+    options: LoadOptions, draft: GgufFacts, n_ctx: int, memory: int, flag: CancelFlag | None = None
+) -> None:
     """Refuse a draft for which ``memory`` bytes of main memory are too few.
 
     Raises:
-        EngineError: OUT_OF_MEMORY.
+        EngineError: as :func:`needs_of`; OUT_OF_MEMORY.
     """
     if options.draft_gpu_layers:
         return
-    needs = needs_of(draft, options, "draft", n_ctx)
+    needs = needs_of(draft, options, "draft", n_ctx, flag)
     request = request_for(options, needs, needs, n_ctx)
     mapped = request.mapped and not options.streamed
     wanted = needs.resident(mapped=mapped) + needs.tables + draft_beside(needs, request, flash=request.draft_flash)
@@ -155,10 +170,19 @@ def _machine(options: LoadOptions, devices: Sequence[DeviceInfo], memory: int) -
     return None if free and options.gpu_layers is not None else machine(memory, free)
 
 
-def _request(options: LoadOptions, target: GgufFacts, draft: GgufFacts | None) -> Request:
-    wanted = needs_of(target, options, "target")
+def _request(
+    options: LoadOptions, target: GgufFacts, draft: GgufFacts | None, flag: CancelFlag | None = None
+) -> Request:
+    wanted = needs_of(target, options, "target", flag=flag)
     n_ctx = context_for(options, wanted)
-    return request_for(options, wanted, needs_of(draft, options, "draft", n_ctx) if draft else None, n_ctx)
+    beside = None
+    if draft is not None:
+        try:
+            beside = needs_of(draft, options, "draft", n_ctx, flag)
+        except EngineError as error:  # what is wrong with a draft is said when it is loaded
+            if error.code is ErrorCode.CANCELLED:
+                raise
+    return request_for(options, wanted, beside, n_ctx)
 
 
 def _fits(request: Request, here: Machine) -> bool:

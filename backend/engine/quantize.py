@@ -18,6 +18,7 @@ from backend.engine.cancel import CancelFlag
 from backend.engine.devices import default_threads
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_model, split_parts
+from backend.library.gguf_header import stamp
 from backend.text import shown_size
 
 FILE_TYPES = {
@@ -62,7 +63,7 @@ def quantize(
             f"{type_name} is not a type that can be written. Choose one of {', '.join(FILE_TYPES)}.",
         )
     read_model(files := split_parts(source))
-    size = sum(file.stat().st_size for file in files)
+    size = sum(stamp(file)[0] for file in files)
     if destination.exists() and not destination.is_file():  # a folder, or a device that would be replaced by a file
         raise EngineError(
             ErrorCode.BAD_REQUEST,
@@ -73,11 +74,11 @@ def quantize(
     flag.check()
     try:
         _check_writable(part)
-        with aside.process(_write_copy, source, part, type_name) as answer:
-            while not answer.poll(_LOOK_EVERY):
+        with aside.process(_write_copy, source, part, type_name) as writer:
+            while not writer.answer.poll(_LOOK_EVERY):
                 flag.check()
                 progress(min(0.99, _written(part) / max(1, size)))
-            code, said = _received(answer)
+            code, said = _received(writer.answer)
         if code:
             raise _failure(source, part, type_name, said)
         _put(part, destination)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend.engine.cancel import CancelFlag
+from backend.library.gguf_header import stamp
 from backend.plan.free import free_main_memory
 
 _SLICE = 8 * 2**20
@@ -22,11 +23,11 @@ def warm(files: Sequence[Path], progress: Callable[[float], None], flag: CancelF
     """Read what is not cached of ``files``; ``progress`` gets the fraction done.
 
     Raises:
-        EngineError: CANCELLED within one slice of the flag being set.
+        EngineError: FILE_MISSING; CANCELLED within one slice of the flag being set.
     """
     if not hasattr(os, "RWF_NOWAIT"):
         return
-    sizes = [path.stat().st_size for path in files]
+    sizes = [stamp(path)[0] for path in files]
     if sum(sizes) > free_main_memory():
         return
     done, total = 0, max(1, sum(sizes))

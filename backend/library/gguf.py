@@ -187,7 +187,7 @@ def _facts(headers: list[Header]) -> GgufFacts:
         has_chat_template=template is not None,
         chat_template=template if isinstance(template, str) and template else None,
     )
-    check_numbers(facts, first, len(tensors))
+    check_numbers(facts, first, tensors)
     return facts
 
 

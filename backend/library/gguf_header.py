@@ -91,6 +91,29 @@ def truncated(path: Path, size: int, expected: int, *, whole: bool = True) -> En
     )
 
 
+def unreadable(path: Path, error: OSError) -> EngineError:
+    """A file that is not there (any more), or that may not be read."""
+    why = error.strerror or str(error)
+    return EngineError(
+        ErrorCode.FILE_MISSING,
+        f"The model file {path} cannot be opened ({why}); check the path or add the model again.",
+        {"path": str(path), "reason": why},
+    )
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Size and time of last change: what is known of a file holds as long as they do.
+
+    Raises:
+        EngineError: ``FILE_MISSING``.
+    """
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return found.st_size, found.st_mtime_ns
+
+
 def read_header(path: Path) -> Header:
     """Read and check the header of ``path``; the tensors' data is not touched.
 
@@ -106,12 +129,7 @@ def read_header(path: Path) -> Header:
             file.seek(0)
             return _Reader(path, file, size).header()
     except OSError as error:
-        why = error.strerror or str(error)
-        raise EngineError(
-            ErrorCode.FILE_MISSING,
-            f"The model file {path} cannot be opened ({why}); check the path or add the model again.",
-            {"path": str(path), "reason": why},
-        ) from error
+        raise unreadable(path, error) from error
 
 
 def _no_file(path: Path) -> EngineError:
@@ -249,7 +267,7 @@ class _Reader:
         n_dims = self._int(_U32)
         if not name or n_dims > 4:
             raise damaged(self.path, f"tensor {name[:60]!r} has {n_dims} dimensions")
-        shape = tuple(self._int(_U64) for _ in range(n_dims))
+        shape = tuple(self._int(_U64) for _ in range(n_dims)) or (1,)  # a single number
         return name, shape, self._int(_U32), self._int(_U64)
 
 

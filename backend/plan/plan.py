@@ -111,22 +111,40 @@ def _place_draft(request: Request, machine: Machine, where: Where, free: dict[st
     """The place that takes the whole draft; None where none does."""
     draft = request.draft
     assert draft is not None
-    on_card = where == "gpu"
-    need = draft_beside(draft, request, flash=request.card_draft_flash if on_card else request.draft_flash)
-    left = free[machine.memory.name] - draft.tables
-    if on_card:  # the embedding stays in main memory
-        need += draft.resident(mapped=True)
-        if (left := left - (0 if request.mapped else draft.embedding)) < 0:
+    ram = machine.memory.name
+    if where == "gpu":  # the embedding stays in main memory
+        left = free[ram] - draft.tables - (0 if request.mapped else draft.embedding)
+        card = card_for_draft(draft, request, free, machine.gpus)
+        if card is None or left < 0:
             return None
-    else:
-        need += draft.resident(mapped=request.mapped) + draft.tables
-    for place in machine.gpus if on_card else (machine.memory,):
-        if free[place.name] >= need:
-            free[place.name] -= need
-            if on_card:
-                free[machine.memory.name] = left
-            return place
-    return None
+        free[ram] = left
+        free[card.name] -= _on_card(draft, request)
+        return card
+    need = draft_beside(draft, request, flash=request.draft_flash)
+    need += draft.resident(mapped=request.mapped) + draft.tables
+    if free[ram] < need:
+        return None
+    free[ram] -= need
+    return machine.memory
+
+
+def card_for_draft(draft: Needs, request: Request, free: Mapping[str, int], places: Sequence[Place]) -> Place | None:
+    """The first card that takes the whole draft; None where none does.
+
+    The first, not the emptiest: so it is the same one before the target lies on the cards and after.
+
+    Args:
+        draft: what it needs.
+        request: how its context is made.
+        free: bytes that a plan may take, by card.
+        places: the cards.
+    """
+    need = _on_card(draft, request)
+    return next((place for place in places if free[place.name] >= need), None)
+
+
+def _on_card(draft: Needs, request: Request) -> int:
+    return draft.resident(mapped=True) + draft_beside(draft, request, flash=request.card_draft_flash)
 
 
 class _Read(NamedTuple):

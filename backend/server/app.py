@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -220,7 +220,10 @@ class Routes:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    return openai.parse_json(await request.body())
+    try:
+        return openai.parse_json(await request.body())
+    except ClientDisconnect:
+        raise EngineError(ErrorCode.CANCELLED, "The client closed the connection.") from None
 
 
 async def _disconnected(request: Request) -> None:

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.errors import EngineError, ErrorCode
+from backend.server.connections import mark_known
 
 BODY_LIMIT = 32 * 1024 * 1024
 OPEN_PATHS = frozenset({"/health"})
@@ -60,6 +61,8 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
+        if scope["path"] not in OPEN_PATHS:
+            mark_known(scope)
         await self._app(scope, self._limited(receive), send)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:

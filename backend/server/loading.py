@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.errors import EngineError, ErrorCode
-from backend.library.gguf import read_model, split_parts, unfit_kind
+from backend.library.gguf import read_model, split_parts
+from backend.library.loadable import check_loadable
 from backend.protocol import LoadOptions, LoadRequest
 from backend.server.cheaper import Cheaper
 from backend.server.jobs import Job
@@ -93,8 +94,7 @@ def check_file(path: Path) -> None:
     Raises:
         EngineError: missing, truncated or damaged, or not of a kind that is loaded as a model.
     """
-    if (unfit := unfit_kind(read_model(split_parts(path)))) is not None:
-        raise unfit
+    check_loadable(read_model(split_parts(path)))
 
 
 def _settle_memory() -> None:

@@ -83,11 +83,11 @@ class Rig:
 
         return Library().resolve(model_id)
 
-    def check(self, target: Path, draft: str | None, options: LoadOptions, *, anyway: bool) -> None:
+    def check(self, target: Path, draft: str | None, options: LoadOptions, flag: CancelFlag, *, anyway: bool) -> None:
         """Refuse what cannot be, or would not fit once the present pair is freed.
 
         Raises:
-            EngineError: BAD_REQUEST, TOO_LARGE.
+            EngineError: BAD_REQUEST, TOO_LARGE, what is wrong with the file, CANCELLED.
         """
         from backend.engine.devices import memory_used
         from backend.engine.place import check_memory
@@ -96,13 +96,15 @@ class Rig:
 
         check_caches(options)
         free = free_main_memory() + max(0, memory_used() - self._used_unloaded)
-        check_memory(options, *self._facts(target, draft), self._unloaded, free, anyway=anyway)
+        check_memory(options, *self._facts(target, draft), self._unloaded, free, anyway=anyway, flag=flag)
 
-    def place(self, target: Path, draft: str | None, options: LoadOptions, *, anyway: bool) -> LoadOptions:
+    def place(
+        self, target: Path, draft: str | None, options: LoadOptions, flag: CancelFlag, *, anyway: bool
+    ) -> LoadOptions:
         """The options with the target's layers on cards filled in, where they are left open; nothing is loaded now.
 
         Raises:
-            EngineError: TOO_LARGE.
+            EngineError: TOO_LARGE, what is wrong with the file, CANCELLED.
         """
         from backend.engine.devices import memory_used
         from backend.engine.place import place_target
@@ -111,7 +113,7 @@ class Rig:
         self.look()
         self._unloaded, self._used_unloaded = self.devices, memory_used()
         facts = self._facts(target, draft)
-        return place_target(options, *facts, self.devices, free_main_memory(), anyway=anyway)
+        return place_target(options, *facts, self.devices, free_main_memory(), anyway=anyway, flag=flag)
 
     def _facts(self, target: Path, draft: str | None) -> tuple[GgufFacts, GgufFacts | None]:
         from backend.library.gguf import read_model, split_parts
@@ -148,8 +150,8 @@ class Rig:
 
         facts, n_ctx = read_model(split_parts(path)), target.context.n_ctx
         self.look()
-        options = place_draft(options, facts, n_ctx, self.devices)
-        check_draft(options, facts, n_ctx, free_main_memory())
+        options = place_draft(options, facts, n_ctx, self.devices, flag)
+        check_draft(options, facts, n_ctx, free_main_memory(), flag)
         loaded = load_draft(path, model_id, options, target, progress, flag)
         loaded.info = _titled(loaded.info, path)
         return loaded

@@ -130,14 +130,14 @@ class Work:
             raise self.start_error
         path = self._rig.resolve(request.target)
         check_file(path)
-        self._rig.check(path, request.draft, request.options, anyway=request.anyway)
+        self._rig.check(path, request.draft, request.options, job.flag, anyway=request.anyway)
         self._cancel_draft_loads()
         with self._holding_target(job):
             self.close_pair()
             self.standing.draft_note, self._options = "", request.options
             self.standing.enter("loading")
             try:
-                options = self._rig.place(path, request.draft, request.options, anyway=request.anyway)
+                options = self._rig.place(path, request.draft, request.options, job.flag, anyway=request.anyway)
                 request, self._options = request.model_copy(update={"options": options}), options
                 target = self._rig.load_target(path, request.target, options, self.standing.progress(job), job.flag)
                 pair = self._loading.pair(target, request, job)

@@ -162,7 +162,7 @@ class Rig(rig.Rig):
     def check(self, *_: Any, **__: Any) -> None:
         """Everything fits."""
 
-    def place(self, target: Path, draft: str | None, options: LoadOptions, *, anyway: bool) -> LoadOptions:
+    def place(self, target: Path, draft: str | None, options: LoadOptions, *_: Any, anyway: bool) -> LoadOptions:
         return options
 
     def load_target(self, path: Path, model_id: str, *_: Any) -> Any:

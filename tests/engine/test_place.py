@@ -181,6 +181,21 @@ def test_a_draft_alone_goes_to_a_card_that_holds_it_whole(draft: GgufFacts) -> N
     assert place_draft(LoadOptions(draft_gpu_layers=5), draft, 8192, [card(0.2)]).draft_gpu_layers == 5
 
 
+@pytest.mark.parametrize("free", [(2.2, 8), (0.2, 2.2, 8)])
+def test_a_draft_goes_to_the_card_on_which_the_plan_left_room(
+    target: GgufFacts, draft: GgufFacts, free: tuple[float, ...]
+) -> None:
+    request = request_for(LoadOptions(), of_file(target), of_file(draft), 8192)
+    here = machine(MEMORY, [round(gb * GB) for gb in free])
+    plan = next(p for p in plans(request, here) if p.where == "gpu")
+    own = free.index(2.2)
+    assert plan.split[own] == 0, "the target lies on another"
+    assert plan.taken[f"GPU {own}"] > 0
+    left = [gb - layers / 29 * plan.taken[f"GPU {i}"] / GB for i, (gb, layers) in enumerate(zip(free, plan.split, strict=True))]
+    assert left[own] < max(left)
+    assert place_draft(LoadOptions(), draft, 8192, [card(gb) for gb in left]).draft_gpu == own
+
+
 def test_what_is_larger_than_the_memory_is_streamed(target: GgufFacts, draft: GgufFacts) -> None:
     assert place_target(LoadOptions(), target, draft, [CPU], 4 * GB) == LoadOptions()
     for memory, where in ((1.8, "memory"), (1.2, "none")):  # in the second not even the draft has room

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,10 +17,13 @@ import pytest
 from backend.cli import main
 from backend.engine import aside, native, place, sizes
 from backend.engine.cancel import CancelFlag
+from backend.engine.mapping import layer_runs
 from backend.engine.quantize import quantize
 from backend.engine.sizes import ask, needs_of, told
-from backend.library.gguf import read_facts
-from backend.plan.needs import Sizes, of_file
+from backend.engine.warm import warm
+from backend.errors import EngineError, ErrorCode
+from backend.library.gguf import GgufFacts, read_facts
+from backend.plan.needs import Needs, Sizes, of_file
 from backend.protocol import LoadOptions
 from tests.engine.rig import loaded, options
 from tests.shapes import deepseek_v2_lite, qwen3_30b_a3b
@@ -179,17 +183,72 @@ def test_without_an_answer_the_formulas_stand(
 
 
 def stop(*_given: object) -> None:
+    """As an exception does."""
+    os._exit(1)
+
+
+def abort(*_given: object) -> None:
     """As an assertion of the engine's does."""
-    os._exit(6)
+    os.abort()
+
+
+def hang(*_given: object) -> None:
+    """As a disk does that does not answer."""
+    aside.end_with_parent()
+    threading.Event().wait(600)
 
 
 def refuse(_process: object) -> None:
     raise OSError("too many processes")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal ends it")
+def test_a_file_that_ends_the_engine_is_refused_and_asked_about_once(
+    written: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sizes, "_answer", abort)
+    facts, asked = read_facts(written("experts")), LoadOptions(n_ctx=704)
+    sound = read_facts(written("llama"))
+    assert place._request(asked, sound, facts).draft is None, "what is wrong with a draft is said when it is loaded"
+    for _ in range(2):
+        with pytest.raises(EngineError, match="ends the engine") as caught:
+            needs_of(facts, asked, "target")
+        assert caught.value.code is ErrorCode.LOAD_FAILED
+        monkeypatch.setattr(sizes, "ask", lambda *_, **__: pytest.fail("asked again"))
+
+
+def test_asking_ends_when_it_is_stopped(written: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizes, "_answer", hang)
+    facts, flag = read_facts(written("experts")), CancelFlag()
+    threading.Timer(0.2, flag.set).start()
+    for load in (place.check_memory, place.place_target):
+        with pytest.raises(EngineError) as caught:
+            load(LoadOptions(n_ctx=768), facts, None, [], 2**40, flag=flag)
+        assert caught.value.code is ErrorCode.CANCELLED
+        assert not multiprocessing.active_children()
+
+
+def test_a_file_that_is_gone_meanwhile_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = read_facts(tiny_qwen3(tmp_path / "experts.gguf", experts=8))
+
+    def last_seen(facts: GgufFacts) -> Needs:
+        needs = of_file(facts)
+        facts.files[0].unlink()
+        return needs
+
+    monkeypatch.setattr(sizes, "of_file", last_seen)
+    with pytest.raises(EngineError, match="cannot be opened") as caught:
+        needs_of(facts, LoadOptions(), "target")
+    assert caught.value.code is ErrorCode.FILE_MISSING
+    for read in (partial(warm, facts.files, print, CancelFlag()), partial(layer_runs, facts)):
+        with pytest.raises(EngineError) as caught:
+            read()
+        assert caught.value.code is ErrorCode.FILE_MISSING
+
+
 def test_what_is_asked_for_in_another_process_can_be_ended() -> None:
-    with aside.process(wait) as answer:
-        assert answer.recv() == "begun"
+    with aside.process(wait) as other:
+        assert other.answer.recv() == "begun"
         (child,) = multiprocessing.active_children()
     assert child not in multiprocessing.active_children()
 

@@ -95,6 +95,8 @@ class Context:
         """Tokens of the last pass that can be rolled back; None = any number of any, 0 = none (see engine.probe)."""
         self.exact_rows: int | None = None
         """In strict mode, the largest pass that gives the bits of one-token passes (see ``engine.exact``)."""
+        self.window = int(llama_cpp.llama_model_n_swa(model))
+        """Tokens that layers with a sliding window look back; 0 = there are none."""
         vocab = llama_cpp.llama_model_get_vocab(model)
         self.n_vocab = int(llama_cpp.llama_vocab_n_tokens(vocab))
         self.memory = llama_cpp.llama_get_memory(pointer)

@@ -98,9 +98,16 @@ class Sequence:
             EngineError: TRUNCATE_FAILED when another last position results.
         """
         self.tokens += self._branches.close(path)
-        last = int(llama_cpp.llama_memory_seq_pos_max(self.context.memory, self.index))
-        if last != self.length - 1:
-            raise truncate_error(self.length, last + 1)
+        self._prove(self.length)
+
+    def _prove(self, n: int) -> None:
+        """That ``n`` tokens are held: all that the next one looks back at, not the last one alone."""
+        memory, window = self.context.memory, self.context.window
+        last = int(llama_cpp.llama_memory_seq_pos_max(memory, self.index))
+        if last != n - 1:
+            raise truncate_error(n, last + 1)
+        if window and llama_cpp.llama_memory_seq_pos_min(memory, self.index) > max(0, n - window + 1):
+            raise truncate_error(n, 0)
 
     def _leave_tree(self) -> None:
         if self._branches.size:
@@ -111,6 +118,8 @@ class Sequence:
 
         llama.cpp says yes to any rollback of up to as many tokens as there are snapshots, also after a shorter pass,
         which wrote fewer: the state is then one of long ago, and no position tells. So those written are counted here.
+        Of layers with a sliding window it gives cells away that lie behind it, though others are free, where what lay
+        between them was given up (a tree, a sequence beside): going back to before them is not possible any more.
 
         Raises:
             EngineError: TRUNCATE_FAILED when the snapshots do not reach so far, when llama.cpp refuses, or when another
@@ -124,19 +133,22 @@ class Sequence:
             return
         if not self._can_undo(n):
             raise truncate_error(n, self.length)
-        memory = self.context.memory
-        done = bool(llama_cpp.llama_memory_seq_rm(memory, self.index, n, -1))
-        last = int(llama_cpp.llama_memory_seq_pos_max(memory, self.index))
-        if not done or last != n - 1:
-            raise truncate_error(n, last + 1)
+        if not llama_cpp.llama_memory_seq_rm(self.context.memory, self.index, n, -1):
+            raise truncate_error(n, self.length)
+        self._prove(n)
         self._cut(n)
 
     def keep(self, n: int) -> int:
         """Keep the first ``n`` tokens where the model can, else those up to the mark, else none. Returns how many."""
-        if n >= self.length or self._can_undo(n):
-            self.truncate(n)
-        else:
+        if n < self.length and not self._can_undo(n):
             self._return(n)
+            return min(n, self.length)
+        try:
+            self.truncate(n)
+        except EngineError as error:
+            if error.code is not ErrorCode.TRUNCATE_FAILED:
+                raise
+            self.clear()
         return min(n, self.length)
 
     def mark(self) -> None:

@@ -7,6 +7,7 @@ Of a mixture of experts a pass reads those that its tokens choose, and all of th
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -170,12 +171,11 @@ def _fill_cards(request: Request, machine: Machine, free: dict[str, int], plan: 
     """
     n, by_room = len(request.target.layers), sorted(machine.gpus, key=lambda card: -free[card.name])
     choices = [*((card,) for card in by_room[:1]), machine.gpus]
-    shares: dict[str, _Share] = {}
-    for spared in range(n + 1) if request.target.experts else (0,):
-        shares, whole = _best_shares(request, choices, free, spared)
-        plan.experts_in_memory = spared
-        if whole:
-            break
+    most = n if request.target.experts else 0  # the fewest are sought by halves: sparing more makes more room
+    plan.experts_in_memory = bisect_left(
+        range(most), True, key=lambda spared: _best_shares(request, choices, free, spared)[1]
+    )
+    shares, _ = _best_shares(request, choices, free, plan.experts_in_memory)
     plan.split = tuple(shares[card.name].layers if card.name in shares else 0 for card in machine.gpus)
     plan.gpu_layers = sum(plan.split)
     if not plan.gpu_layers:
@@ -244,7 +244,7 @@ def _fill_memory(
         held += request.draft.resident(mapped=False) - request.draft.resident(mapped=request.mapped)
     if weights + held > free[ram]:
         plan.streamed = weights + held - max(0, free[ram] - _BESIDE_STREAM)
-        plan.from_disk = min(weights, plan.streamed + TURNS * max(target.layers))
+        plan.from_disk = min(weights, plan.streamed + TURNS * max(target.layers, default=0))
     if plan.streamed > weights:
         return None
     free[ram] -= weights + held - plan.streamed

@@ -10,6 +10,7 @@ import pytest
 from backend.equations import expected_tokens, ms_per_token
 from backend.errors import EngineError
 from backend.library.gguf import read_facts
+from backend.plan import plan
 from backend.plan.machine import machine
 from backend.plan.needs import Needs, of_file
 from backend.plan.plan import Plan, Request, plans
@@ -136,3 +137,24 @@ def test_what_comes_from_disk_is_read_with_all_its_experts() -> None:
     held = 1 - plan.from_disk / (MODEL.weights - MODEL.embedding)
     expected = plan.from_disk / here.disk.rate + held * MODEL.read / here.memory.rate
     assert plan.plain_ms == pytest.approx(expected)
+
+
+def test_of_very_many_layers_the_fewest_without_experts_are_found_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A header may claim thousands, and a plan is made for many contexts."""
+    n, tried = 4096, list[int]()
+    deep = replace(MODEL, layers=(5 * MB,) * n, experts=(4 * MB,) * n)
+    shares = plan._shares
+    monkeypatch.setattr(plan, "_shares", lambda *given: tried.append(given[3]) or shares(*given))
+    best = alone(64, 12, model=deep)
+    assert best.gpu_layers == n + 1
+    assert 0 < best.experts_in_memory < n
+    assert len(tried) < 50
+    room = machine(64 * GB, [12 * GB]).gpus
+    free = {card.name: card.usable for card in room}
+    fewer = shares(Request(deep, None, 4096), room, free, best.experts_in_memory - 1)
+    assert fewer["GPU 0"].layers < n + 1
+
+
+def test_a_model_without_layers_is_planned_all_the_same() -> None:
+    bare = replace(MODEL, layers=(), experts=(), output=4 * GB)
+    assert alone(2, model=bare).streamed > 0

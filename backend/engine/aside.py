@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
-
-_KILLED = 9
-"""By another program, or by the system for want of memory."""
+_KILLED = (-9, -15)
+"""Exit codes of what was ended by another program, or by the system for want of memory."""
 _FINISHED = (0, 1)
-"""Exit codes of Python's own: at an end, and at an exception."""
+"""Python's own: at an end, and at an exception."""
 _LAST_SECONDS = 5.0
 """From the end of what a process says to its own."""
 
@@ -35,7 +34,7 @@ class Aside:
     def crashed(self) -> bool:
         """Whether it was ended by a fault of its own: an assertion, an address that is none. Waits for its end."""
         self._child.join(_LAST_SECONDS)
-        return self._child.exitcode not in (*_FINISHED, None, -_KILLED)
+        return self._child.exitcode not in (*_FINISHED, *_KILLED, None)
 
 
 @contextmanager

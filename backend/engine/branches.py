@@ -58,7 +58,8 @@ class Branches:
         context = self._sequence.context
         if context.max_rollback is not None or context.exact_rows is not None:
             return 1
-        if 0 < context.window < 2 * context.max_rows:  # the gaps that trees leave would be filled beyond it, see truncate
+        # the gaps that trees leave are filled while the window moves on by so many tokens (see Sequence.truncate)
+        if 0 < context.window < 2 * context.max_rows:
             return 1
         return max(1, context.n_seq - _FIRST + 1)
 

@@ -108,10 +108,9 @@ def stamp(path: Path) -> tuple[int, int]:
         EngineError: ``FILE_MISSING``.
     """
     try:
-        found = path.stat()
+        return (found := path.stat()).st_size, found.st_mtime_ns
     except OSError as error:
         raise unreadable(path, error) from error
-    return found.st_size, found.st_mtime_ns
 
 
 def read_header(path: Path) -> Header:

@@ -191,7 +191,10 @@ def test_a_draft_goes_to_the_card_on_which_the_plan_left_room(
     own = free.index(2.2)
     assert plan.split[own] == 0, "the target lies on another"
     assert plan.taken[f"GPU {own}"] > 0
-    left = [gb - layers / 29 * plan.taken[f"GPU {i}"] / GB for i, (gb, layers) in enumerate(zip(free, plan.split, strict=True))]
+    left = [
+        gb - layers / 29 * plan.taken[f"GPU {i}"] / GB
+        for i, (gb, layers) in enumerate(zip(free, plan.split, strict=True))
+    ]
     assert left[own] < max(left)
     assert place_draft(LoadOptions(), draft, 8192, [card(gb) for gb in left]).draft_gpu == own
 

@@ -1,4 +1,4 @@
-"""Memories of a sliding window: what lies behind it may be gone, and going back there reads anew instead of guessing."""
+"""Memories of a sliding window: what lies behind it may be gone, and going back there reads anew."""
 
 from __future__ import annotations
 

@@ -76,14 +76,14 @@ class Named(Generic[T]):
         return number
 
     def name_problem(self, number: str, name: str) -> str:
-        """Why an entry cannot be called that; empty = it can."""
+        """Why an entry cannot be called that, as words that follow a colon; empty = it can."""
         if not name.strip():
-            return tr("A name is needed.")
+            return tr("a name is needed.")
         if len(name.strip()) > _LONGEST:
-            return tr("The name is too long: at most {most} letters.", most=_LONGEST)
+            return tr("the name is too long: at most {most} letters.", most=_LONGEST)
         others = (entry.name for other, entry in self.all.items() if other != number)
         if name.strip().casefold() in (other.casefold() for other in others):
-            return tr("Another one is called that.")
+            return tr("another one is called that.")
         return ""
 
     def free_name(self, name: str) -> str:

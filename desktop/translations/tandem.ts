@@ -692,21 +692,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>A name is needed.</source>
-        <extracomment>desktop/models/named.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The name is too long: at most {most} letters.</source>
-        <extracomment>desktop/models/named.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Another one is called that.</source>
-        <extracomment>desktop/models/named.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>does not fit: {reason}, {speed} here</source>
         <extracomment>desktop/models/outlook.py</extracomment>
         <translation type="unfinished"></translation>
@@ -2353,6 +2338,21 @@
     <message>
         <source>From the left: draft {draft}, target {verify}, host {host}.</source>
         <extracomment>desktop/models/insight.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a name is needed.</source>
+        <extracomment>desktop/models/named.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the name is too long: at most {most} letters.</source>
+        <extracomment>desktop/models/named.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>another one is called that.</source>
+        <extracomment>desktop/models/named.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

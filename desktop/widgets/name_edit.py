@@ -13,7 +13,7 @@ from desktop.widgets.form import quiet
 
 
 class NameEdit(QWidget):
-    """``check`` gives the reason why a name cannot be, or nothing."""
+    """``check`` gives the reason why a name cannot be, shown letter by letter as it is, or nothing."""
 
     changed = Signal()
 
@@ -53,7 +53,7 @@ class NameEdit(QWidget):
 
     def _say(self, problem: str) -> None:
         told, self.problem = self.problem, problem
-        self.words.setText(tr("Not used: {problem}", problem=problem[:1].lower() + problem[1:]) if problem else "")
+        self.words.setText(tr("Not used: {problem}", problem=problem) if problem else "")
         self.words.setVisible(bool(problem))
         self.edit.setProperty("wrong", bool(problem))
         self.edit.setAccessibleDescription(self.words.text())

@@ -147,9 +147,9 @@ def test_names_are_free_and_deletions_come_back_where_they_were(settings: Settin
     presets = Named[Preset](settings, "presets", SHIPPED)
     first, second, third = (presets.add(Preset(name="Balanced")) for _ in range(3))
     assert [preset.name for preset in presets.own.values()] == ["Balanced 2", "Balanced 3", "Balanced 4"]
-    assert presets.name_problem(second, "balanced 2") == "Another one is called that."
+    assert presets.name_problem(second, "balanced 2") == "another one is called that."
     assert presets.name_problem(second, "Balanced 3") == ""
-    assert presets.name_problem(second, "  ") == "A name is needed."
+    assert presets.name_problem(second, "  ") == "a name is needed."
     assert "too long" in presets.name_problem(second, "n" * 61)
     before = presets.own
     presets.delete(second)

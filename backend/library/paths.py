@@ -67,7 +67,7 @@ def log_path() -> Path:
 
 
 def models_dir() -> Path:
-    """Models that Tandem puts in place itself (hub downloads lie in the hub's own cache). Not created here."""
+    """Models that Tandem downloaded. Not created here."""
     override = os.environ.get("TANDEM_MODELS_DIR")
     if override:
         return Path(override).expanduser()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QDate, QDateTime, QModelIndex, QPersistentModelIndex,
 
 from desktop.language import counted, locale, marked, tr
 from desktop.store import Chat, Hit
+from desktop.store.records import order
 from desktop.store.search import MOST
 from desktop.widgets.tips import plain
 
@@ -40,11 +41,6 @@ def _since(when: float, today: date) -> float:
     return datetime(first.year, first.month, first.day).timestamp()
 
 
-def _order(chat: Chat) -> tuple[bool, float, int]:
-    """As ``Reader.listed`` gives them."""
-    return not chat.pinned, -chat.updated, -chat.id
-
-
 class ChatList(QStringListModel):
     """Rows are headings (no chat), chats, and chats with what was found in them.
 
@@ -65,7 +61,7 @@ class ChatList(QStringListModel):
         """One of the chats is new or has changed, and stands in its new place now, or (None) is gone."""
         chats = [other for other in self._chats if other.id != number]
         if chat is not None:
-            chats.insert(bisect_left(chats, _order(chat), key=_order), chat)
+            chats.insert(bisect_left(chats, order(chat), key=order), chat)
         self.set_chats(chats)
 
     def set_hits(self, hits: list[Hit]) -> None:

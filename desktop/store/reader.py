@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from desktop.store import damage
-from desktop.store.records import Chat, Draft, Message
-from desktop.store.rows import attachments_of, chat_of, message_of
+from desktop.store import damage, kinds
+from desktop.store.records import Chat, Draft, Message, order
+from desktop.store.rows import attachments_of, chat_of, listed_chat, message_of
 from desktop.store.search import Hit, holds, search
 from desktop.store.writer import connect, explain
 
@@ -55,7 +55,10 @@ class Reader:
     def listed(self) -> list[Chat]:
         """The same without their settings, which take longer to read than all else of a chat: for a list of them."""
         rows = self._read(f"SELECT id, title, created, updated, tip, pinned {_LISTED}", ())
-        return [Chat(id_, title, made, last, {}, tip, pin is not None) for id_, title, made, last, tip, pin in rows]
+        chats = [listed_chat(row, {}) for row in rows]
+        if any(chat.updated != row["updated"] for chat, row in zip(chats, rows, strict=True)):  # a damaged time
+            chats.sort(key=order)
+        return chats
 
     def search(self, text: str) -> list[Hit]:
         """Chats in which all words of ``text`` are found (see ``store.search``)."""
@@ -111,7 +114,7 @@ class Reader:
         """
         own = "place = ? OR -place IN (SELECT id FROM messages WHERE chat = ?)"
         texts = self._read(f"SELECT * FROM unsent WHERE {own}", [chat, chat])
-        found = {int(row["place"]): Draft(str(row["text"])) for row in texts}
+        found = {int(row["place"]): Draft(kinds.text(row["text"])) for row in texts}
         for row in self._read(f"SELECT * FROM unsent_attached WHERE {own}", [chat, chat]):
             text = found.get(int(row["place"]), Draft()).text
             found[int(row["place"])] = Draft(text, attachments_of(row)[0])

@@ -30,6 +30,11 @@ class Chat:
     """Stays at the top of the list."""
 
 
+def order(chat: Chat) -> tuple[bool, float, int]:
+    """A list of chats goes by this: those that are pinned, then the others, the latest first."""
+    return not chat.pinned, -chat.updated, -chat.id
+
+
 @dataclass(slots=True, frozen=True)
 class NewChat:
     """A chat that is made with its first message."""

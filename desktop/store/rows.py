@@ -6,12 +6,13 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from backend.documents import Attachment
 from backend.documents.attachment import from_columns, to_columns
+from desktop.store import kinds
 from desktop.store.records import ROUNDS_KEPT, Chat, Message
 from desktop.store.rounds import Rounds, packed
 from desktop.store.shapes import OneChat, record
@@ -29,6 +30,19 @@ _JSON: dict[str, type[Any]] = {
 }
 _READ = [name for name in _JSON if name != "rounds"]
 _ITEMS: dict[str, type[Any]] = {"ids": int, "parts": dict}
+_KINDS: dict[str, Callable[[Any], Any]] = {
+    "parent": kinds.number,
+    "content": kinds.text,
+    "created": kinds.moment,
+    "state": kinds.state,
+    "tokenizer": kinds.some_text,
+    "seed": kinds.number,
+    "start": kinds.number,
+    "target": kinds.some_text,
+    "draft": kinds.some_text,
+    "finish": kinds.some_text,
+    "note": kinds.text,
+}
 COLUMNS = [
     "parent",
     "role",
@@ -114,7 +128,7 @@ def attachments_of(row: sqlite3.Row) -> tuple[tuple[Attachment, ...], bool]:
         return from_columns(row["attachments"], row["attached"]), True
     except ValueError as error:
         log.warning("attachments are damaged (%s)", error)
-        text = str(row["attached"] or "")
+        text = kinds.text(row["attached"])
         return (Attachment("Attached text", "", text, len(text.encode())),), False
 
 
@@ -128,13 +142,23 @@ def pack(name: str, value: Any) -> Any:
 
 def chat_of(row: sqlite3.Row) -> Chat:
     settings, _ = _unpack(row, ["settings"], "chat")
-    own = settings["settings"] or {}
-    return Chat(row["id"], row["title"], row["created"], row["updated"], own, row["tip"], row["pinned"] is not None)
+    return listed_chat(row, settings["settings"] or {})
+
+
+def listed_chat(row: sqlite3.Row, settings: dict[str, Any]) -> Chat:
+    """A chat with these settings."""
+    made, last = kinds.moment(row["created"]), kinds.moment(row["updated"])
+    tip = kinds.number(row["tip"])
+    return Chat(row["id"], kinds.text(row["title"]), made, last, settings, tip, row["pinned"] is not None)
 
 
 def message_of(row: sqlite3.Row) -> Message:
     unpacked, damaged = _unpack(row, _READ, "message")
     fields: dict[str, Any] = {name: row[name] for name in COLUMNS} | unpacked
+    readable = {name: kind(row[name]) for name, kind in _KINDS.items()}
+    readable["role"] = kinds.role(row["role"], made=bool(row["target"] or row["ids"]))
+    damaged += tuple(name for name, value in readable.items() if value != row[name])
+    fields |= readable
     fields["ids"] = None if fields["ids"] is None else tuple(fields["ids"])
     fields["rounds"] = Rounds(row["rounds"])
     fields["parts"] = tuple(fields["parts"] or ())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.store import kinds
 from desktop.store.records import Chat
 from desktop.store.rows import chat_of, clean
 
@@ -46,7 +47,7 @@ def search(read: Read, text: str) -> list[Hit]:
     if not words:
         return []
     found = {row["id"]: row for row in (*_titles(read, words), *_messages(read, words))}
-    latest = sorted(found.values(), key=lambda row: (-row["updated"], -row["id"]))[:MOST]
+    latest = sorted(found.values(), key=lambda row: (-kinds.moment(row["updated"]), -row["id"]))[:MOST]
     return [_hit(read, row, words) for row in latest]
 
 
@@ -70,7 +71,7 @@ def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
         )
         values += [" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed)] * 2
     if short:
-        where.append("holds(m.content || char(10) || coalesce(m.attached, ''), ?)")
+        where.append("holds(CAST(m.content || char(10) || coalesce(m.attached, '') AS BLOB), ?)")
         values.append(" ".join(short).casefold())
     return read(
         f"SELECT chats.*, max(m.id) AS message, count(*) AS n FROM {source} "
@@ -80,22 +81,23 @@ def _messages(read: Read, words: list[str]) -> list[sqlite3.Row]:
 
 
 def _titles(read: Read, words: list[str]) -> list[sqlite3.Row]:
-    sql = "SELECT *, NULL AS message FROM chats WHERE deleted IS NULL AND holds(title, ?)"
+    sql = "SELECT *, NULL AS message FROM chats WHERE deleted IS NULL AND holds(CAST(title AS BLOB), ?)"
     return read(sql, [" ".join(words).casefold()])
 
 
 def holds(text: object, words: str) -> bool:
     """Whether all words are in ``text``, in any case; for SQLite, whose own functions know the case of ASCII only.
 
-    However many they are: a condition for each would be more than SQLite takes.
+    However many they are: a condition for each would be more than SQLite takes. A text comes as bytes, for a damaged
+    letter of one that comes as text ends the search.
     """
-    folded = str(text).casefold()
+    folded = kinds.text(text).casefold()
     return all(word in folded for word in words.split())
 
 
 def _place(row: sqlite3.Row, words: list[str]) -> str:
     """What of a message the words stand in: what was written, else what goes with it."""
-    content, attached = str(row["content"]), str(row["attached"] or "")
+    content, attached = kinds.text(row["content"]), kinds.text(row["attached"])
     folded = content.casefold() if attached else ""
     return attached if attached and not any(word.casefold() in folded for word in words) else content
 

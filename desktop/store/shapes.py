@@ -10,9 +10,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from backend import wire
 from backend.documents import Attachment
 from backend.protocol import Timings
+from desktop.store.kinds import LATEST
 from desktop.store.records import Message, MessageState, Role
 
-_Time = Field(default=0.0, ge=0.0, le=3e10, allow_inf_nan=False)
+_Many = Annotated[list[int], Field(max_length=5_000)]
+"""Tokens of a round: far more than a pass takes, and no more than a table shows."""
+_Name = Annotated[str, Field(max_length=1_000)]
+_Time = Field(default=0.0, ge=0.0, le=LATEST, allow_inf_nan=False)
 
 
 def _reckoned_with(raw: dict[str, Any]) -> dict[str, Any]:
@@ -60,8 +64,8 @@ class _Round(BaseModel):
     round: int = 0
     pos: int = 0
     source: str | None = None
-    proposed: list[int] = []
-    targets: list[int] = []
+    proposed: _Many = []
+    targets: _Many = []
     accepted: int = 0
     outcome: str = ""
     emitted: int = 0
@@ -69,7 +73,7 @@ class _Round(BaseModel):
     verify_ms: float = 0.0
     host_ms: float = 0.0
     reason: str = ""
-    p: list[float] = []
+    p: Annotated[list[float], Field(max_length=5_000)] = []
 
 
 class _Tokens(BaseModel):
@@ -89,7 +93,7 @@ class _Part(BaseModel):
     rounds: int = Field(default=0, ge=0)
     ids: int | None = Field(default=None, ge=0)
     edited: bool = False
-    target: str | None = None
+    target: _Name | None = None
     tokenizer: str | None = None
 
 
@@ -114,16 +118,16 @@ class OneMessage(BaseModel):
     created: float = _Time
     state: MessageState = "complete"
     ids: list[int] | None = None
-    tokenizer: str | None = None
+    tokenizer: _Name | None = None
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
     start: int | None = Field(default=None, ge=0, lt=2**63)
-    target: str | None = None
-    draft: str | None = None
+    target: _Name | None = None
+    draft: _Name | None = None
     settings: _Recipe = _Recipe()
     timings: _Figures | None = None
     rounds: list[_Round] = []
     tokens: _Tokens | None = None
-    finish: str | None = None
+    finish: _Name | None = None
     note: str = ""
     error: dict[str, Any] | None = None
     comparison: _Comparison | None = None

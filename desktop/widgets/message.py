@@ -124,7 +124,7 @@ class MessageWidget(QFrame):
         """What there is to say of a reply that is not being written, and to do with it."""
         extra = [tr(_ENDS[message.finish])] if message.finish in _ENDS else []
         if message.state == "failed":
-            why = (message.error or {}).get("message", tr("the engine stopped"))
+            why = str((message.error or {}).get("message", tr("the engine stopped")))[:2000]  # any program's
             extra = [tr("failed: {why}", why=why)]
         elif message.state == "stopped" and not message.finish:
             extra = [tr("Tandem ended while this was written")]

@@ -84,12 +84,17 @@ class Comparing(QObject):
         self.running_changed.emit(False)
         note = self._foreign(self._reply) if self._note is None else self._note
         self.view.show_result(result, note)
-        if note or not measured(result):
+        if note or not measured(result) or self._went_on(self._reply):
             return
         kept = wire.dump(result)
         for text in ("plain_text", "speculation_text"):  # the reply itself is stored already
             kept.pop(text)
         self._conversation.set_comparison(self._reply, kept)
+
+    def _went_on(self, reply: Message) -> bool:
+        """Whether more was written meanwhile: then the figures are of what it was."""
+        known = (*self._conversation.messages, self._conversation.live)
+        return any(now is not None and now.id == reply.id and now.parts != reply.parts for now in known)
 
     def _on_failed(self, job: str, error: EngineError) -> None:
         if job and job == self._job:

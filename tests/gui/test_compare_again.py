@@ -63,3 +63,24 @@ def test_one_token_has_no_speed(desktop: Desktop, engine: ScriptedEngine, qtbot:
     assert desktop.comparing.view.text.startswith("Too short to measure a speed, texts identical")
     assert "×" not in desktop.comparing.view.text
     assert "=" not in desktop.window.page.messages.widgets[-1].footer_text
+
+
+def test_a_reply_that_goes_on_meanwhile_keeps_no_figures_of_what_it_was(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    engine.pause = 0.01
+    send(desktop, qtbot)
+    qtbot.waitUntil(lambda: len(desktop.conversation.messages[-1].content) > 8)
+    desktop.conversation.stop()
+    finished(desktop, qtbot)
+    engine.held = True
+    desktop.window.compare()
+    qtbot.waitUntil(lambda: bool(engine.compared))
+    desktop.conversation.go_on()
+    engine.pause, engine.held = 0.0, False
+    qtbot.waitUntil(lambda: not desktop.comparing.running and not desktop.conversation.running, timeout=10_000)
+    (last,) = desktop.conversation.messages[1:]
+    assert last.parts
+    desktop.store.flush()
+    assert last.comparison is None
+    assert desktop.store.branch(last.chat)[-1].comparison is None

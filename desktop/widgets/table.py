@@ -20,6 +20,8 @@ from desktop.widgets.prose import Prose
 
 _COLUMN_EM = 16
 """A column with longer text than this is broken into lines, but never into shorter ones."""
+_MOST = 5_000
+"""Cells that are laid out: more would take seconds, and only a model that repeats itself writes them."""
 _BAR = re.compile(r"(?<!\\)\|")
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
@@ -35,7 +37,12 @@ class Table(Prose):
         self._from_right = False
 
     def set_markdown(self, text: str, *, grows: bool = False, depth: int = 0) -> None:
-        """Show the table, which may still get rows."""
+        """Show the table, which may still get rows; one of very many cells as it is written."""
+        lines = text.split("\n")
+        if len(lines) * max(line.count("|") for line in lines) > _MOST:
+            self._from_right = False
+            self.set_plain(text)
+            return
         self._from_right = direction(text) == Qt.LayoutDirection.RightToLeft
         super().set_markdown(_whole(text, mirrored=self._from_right), grows=grows, depth=depth)
 

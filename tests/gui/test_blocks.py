@@ -18,6 +18,7 @@ from desktop.widgets.code import CodeBlock
 from desktop.widgets.markdown_split import Block, split_blocks
 from desktop.widgets.message import MessageWidget
 from desktop.widgets.prose import Prose
+from desktop.widgets.table import Table
 
 THOUGHT = "A thought of some length, with more words.\n\n" * 400
 
@@ -135,3 +136,20 @@ def test_what_is_opened_is_laid_out_once_and_again_in_other_colours(
     assert len(dressed) == 2
     desktop.theme.choose("dark")
     qtbot.waitUntil(lambda: len(dressed) == 4)
+
+
+def test_a_table_of_very_many_cells_is_shown_as_written(qtbot: QtBot) -> None:
+    """A model that repeats itself writes bars without end; all of them are there, and the window answers."""
+    head = "| a | b |\n|---|---|\n| 1 | 2 |"
+    endless = f"{head}\n|{' x |' * 6_000}"
+    view = BlockView()
+    qtbot.addWidget(view)
+    view.show_markdown(head, complete=False)
+    (table,) = view.widgets
+    assert isinstance(table, Table)
+    assert len(table._tables()) == 1
+    view.show_markdown(endless, complete=True)
+    assert view.widgets == [table]
+    assert table.toPlainText() == endless
+    view.show_markdown(f"{head}\n| 3 | 4 |", complete=True)
+    assert [made.rows() for made in table._tables()] == [3]

@@ -2628,6 +2628,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Nothing is known of this round: the engine did not tell, or what was kept of it is damaged.</source>
+        <extracomment>desktop/views/origins.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>What speculation is doing, and why, stands here while a reply is written.</source>
         <extracomment>desktop/views/panel.py</extracomment>
         <translation type="unfinished"></translation>

@@ -21,9 +21,10 @@ from desktop.figures import count, figures
 from desktop.language import counted, marked, tr
 from desktop.maths.typesetter import Typesetter
 from desktop.models.thinking import tagged
+from desktop.signs import seen
 from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
-from desktop.views.difference import Excerpt, excerpts
+from desktop.views.difference import ENDS, Excerpt, excerpts
 from desktop.widgets.blocks import BlockView
 from desktop.widgets.divided import Divided
 from desktop.words import notice
@@ -263,8 +264,8 @@ def explanation(result: Comparison) -> str:
             "First difference at token {token}: “{plain}” plain, “{other}” with speculation (lead over the runner-up: "
             "{plain_lead} plain, {other_lead} with speculation).",
             token=found.index + 1,
-            plain=found.plain_text,
-            other=found.other_text,
+            plain=seen(found.plain_text) or tr(ENDS),
+            other=seen(found.other_text) or tr(ENDS),
             plain_lead=f"{found.margin_plain:.3g}",
             other_lead=f"{found.margin_other:.3g}",
         )

@@ -6,9 +6,11 @@ from html import escape
 from typing import NamedTuple
 
 from backend.protocol import Comparison
-from desktop.language import tr
+from desktop.language import marked, tr
+from desktop.signs import on_one_line, seen
 from desktop.theme.tokens import mix, tokens_now
 
+ENDS = marked("(the text ends)")
 _AROUND = 48
 """Characters shown on either side."""
 _LONGEST_TOKEN = 64
@@ -25,7 +27,7 @@ class Excerpt(NamedTuple):
         """The token with a tint behind it and a line below, so that colour is not all that tells. Spaces are kept."""
         tokens = tokens_now()
         tint = mix(tokens.accent, tokens.page, 0.3).name()
-        token = escape(self.token) if self.token else escape(tr("(the text ends)"))
+        token = escape(self.token) if self.token else escape(tr(ENDS))
         look = f"background-color: {tint}; text-decoration: underline"
         return (
             f"<div style='white-space: pre-wrap'>{escape(self.before)}<span style='{look}'>{token}</span>"
@@ -57,11 +59,7 @@ def _excerpt(text: str, at: int, token: str) -> Excerpt:
     token = token if text.startswith(token, at) else text[at : at + 1]
     before, after = text[max(0, at - _AROUND) : at], text[at + len(token) : at + len(token) + _AROUND]
     return Excerpt(
-        ("…" if at > _AROUND else "") + _on_one_line(before),
-        _on_one_line(token),
-        _on_one_line(after) + ("…" if at + len(token) + _AROUND < len(text) else ""),
+        ("…" if at > _AROUND else "") + on_one_line(before),
+        seen(token),
+        on_one_line(after) + ("…" if at + len(token) + _AROUND < len(text) else ""),
     )
-
-
-def _on_one_line(text: str) -> str:
-    return text.replace("\n", "⏎").replace("\t", "⇥")

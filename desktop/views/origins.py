@@ -16,6 +16,7 @@ from desktop.widgets.round_table import round_rows, round_title
 
 _FIRST = marked("The prompt's own token: it came with reading the prompt, without a pass of its own.")
 _GONE = marked("This round is not kept: of very long replies only the last rounds are.")
+_UNKNOWN = marked("Nothing is known of this round: the engine did not tell, or what was kept of it is damaged.")
 
 
 class Origins(QObject):
@@ -43,8 +44,13 @@ class Origins(QObject):
     def _picked(self, message: Message, number: int) -> None:
         self._asked = None
         record = next((r for r in message.rounds if r.get("round") == number), None)
-        if record is None or (number == 0 and not record.get("proposed")):
-            self._messages.show_round(message.id, tr(_GONE) if record is None else tr(_FIRST), [])
+        if record is None:
+            kept = [n for r in message.rounds if isinstance(n := r.get("round"), int)]
+            self._messages.show_round(message.id, tr(_GONE if kept and number < min(kept) else _UNKNOWN), [])
+            return
+        begins = {0, *(part.get("rounds") for part in message.parts)}
+        if number in begins and not record.get("proposed"):
+            self._messages.show_round(message.id, tr(_FIRST), [])
             return
         self._messages.show_round(message.id, round_title(record), round_rows(record, {}))
         ids = sorted({*(record.get("proposed") or ()), *(record.get("targets") or ())})

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.language import marked, tr
+from desktop.signs import seen
 
 _COLUMNS = (
     marked("Place"),
@@ -98,7 +99,7 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
         known = text.get(ids[at])
         if known is None:
             return tr("token {number}", number=ids[at])
-        return f"“{known}”".replace("\n", "⏎").replace("\t", "⇥")
+        return f"“{seen(known)}”"
 
     chances = record.get("p") or ()
 

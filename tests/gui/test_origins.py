@@ -118,7 +118,7 @@ def test_a_reply_that_streams_is_shown_as_it_is_to_be_read(
     assert widget._origins is not None
     assert widget._origins.text.toPlainText() == engine.script
     pick(widget, 3, qtbot)
-    assert "not kept" in widget._origins.round.title.text(), "this engine tells of no rounds"
+    assert "Nothing is known of this round" in widget._origins.round.title.text(), "this engine tells of no rounds"
     assert table(widget) == []
 
 
@@ -239,3 +239,25 @@ def test_the_timeline_goes_to_the_round_that_was_picked(desktop: Desktop, engine
     assert panel.timeline.last.value() == 26, "it is there already"
     desktop.window.page.messages.round_picked.emit(last(desktop).message, 1)
     qtbot.waitUntil(lambda: "Rounds 1 to 12 of 60" in panel.timeline.words.text())
+
+
+def test_what_there_is_to_say_of_a_round_without_a_guess(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
+) -> None:
+    """Each part of a reply begins with a token that came with reading the prompt."""
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    reply = desktop.conversation.messages[-1]
+    rounds = tuple({"round": n, "targets": [1], "verify_ms": 30.0} for n in (3, 4, 5))
+    desktop.store.update_message(reply.id, rounds=rounds, parts=({"bytes": 16, "rounds": 4},)).result()
+    desktop.window.new_chat()
+    desktop.window.open_chat(reply.chat)
+    desktop.window.origins.toggle()
+    said = []
+    for number in (2, 3, 4, 6):
+        desktop.window.page.messages.round_picked.emit(last(desktop).message, number)
+        said.append(last(desktop)._origins.round.title.text())  # type: ignore[union-attr]
+    assert "only the last rounds are" in said[0]
+    assert said[1] == "Round 3: plain, pass 30.0 ms."
+    assert "came with reading the prompt" in said[2]
+    assert "Nothing is known" in said[3]

@@ -9,6 +9,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 
 from backend.protocol import Comparison, Difference, Timings
+from desktop.views.compare import explanation
 from desktop.views.difference import excerpts
 
 SAME = Comparison(Timings(), Timings(), 1.0, 1.0, True, None, "a", "a", 1, True)
@@ -66,3 +67,13 @@ def test_spaces_that_differ_are_seen(qapp: QApplication) -> None:
         document.setHtml(excerpt.html())
         shown.append(document.toPlainText())
     assert shown == ["x:⏎    y", "x:⏎⇥  y"]
+
+
+def test_tokens_that_nobody_sees_are_told_apart() -> None:
+    invisible = ["", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u200b", "\u200f", "\u2028"]
+    said = [explanation(differing(f"a{token}", "ab", token, "b")) for token in invisible]
+    assert len(set(said)) == len(invisible)
+    assert "“(the text ends)” plain, “b” with" in said[0]
+    assert "“␍⏎” plain" in said[4]
+    assert "“⟨U+200B⟩” plain" in said[7]
+    assert all(line.isprintable() for line in said)

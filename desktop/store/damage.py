@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class UnwantedError(Exception):
-    """Saving was given up; everything is as it was."""
+    """What takes long was given up; everything is as it was."""
 
 
 def note(path: Path) -> None:

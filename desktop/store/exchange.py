@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from backend.documents import asked
 from desktop.language import tr
 from desktop.store.chunks import Chunks, TooLongError
+from desktop.store.damage import UnwantedError
 from desktop.store.records import Chat, Message
 from desktop.store.schema import StoreError
 from desktop.store.shapes import OneChat
@@ -63,18 +64,23 @@ def to_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def read(path: Path) -> Iterator[OneChat]:
+def read(path: Path, unwanted: Callable[[], bool] = lambda: False) -> Iterator[OneChat]:
     """The chats of a file that :func:`to_json` made: all of it is checked, then they are read once more, one by one.
+
+    Args:
+        path: the file.
+        unwanted: asked at every chat; to give up.
 
     Raises:
         StoreError: it cannot be read, or is none; what is wrong with it is said.
+        UnwantedError: it was given up.
     """
-    for _ in _chats(path):
+    for _ in _chats(path, unwanted):
         pass
-    return _chats(path)
+    return _chats(path, unwanted)
 
 
-def _chats(path: Path) -> Iterator[OneChat]:
+def _chats(path: Path, unwanted: Callable[[], bool]) -> Iterator[OneChat]:
     name = path.name
     try:
         kind = path.stat().st_mode
@@ -86,6 +92,8 @@ def _chats(path: Path) -> Iterator[OneChat]:
             for number, raw in enumerate(chunks.items(), start=1):
                 if number == 1 and "format" in chunks.others:  # as in our own, where it stands first
                     _check_head(name, chunks)
+                if unwanted():
+                    raise UnwantedError
                 yield _one(name, number, raw)
             _check_head(name, chunks)
     except OSError as error:

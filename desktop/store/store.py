@@ -167,6 +167,14 @@ class Store(Reader):
 
         return self._writer.submit(task)
 
+    def discard_hidden(self, *chats: int) -> Future[None]:
+        """Remove for good what was added ``hidden`` and is not wanted any more."""
+
+        def task(db: sqlite3.Connection) -> None:
+            db.executemany("DELETE FROM chats WHERE id = ? AND deleted IS NOT NULL", [(chat,) for chat in chats])
+
+        return self._writer.submit(task)
+
     # -- messages -------------------------------------------------------------------------------------------------
 
     def add_message(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 from desktop.language import counted, marked, tr
 from desktop.models.thinking import whole_text
 from desktop.store import Chat, Message, Store, StoreError
+from desktop.store.damage import UnwantedError
 from desktop.store.exchange import read, to_json, to_markdown
 from desktop.widgets.thoughts import as_markdown
 from desktop.words import Notice
@@ -36,12 +38,14 @@ class Exchange(QObject):
     def __init__(self, window: MainWindow, author: Callable[[Message], str]) -> None:
         super().__init__(window)
         self._window, self._author = window, author
+        self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="exchange")
         self._done.connect(lambda act: act())
         window.sidebar.exported.connect(self.export)
 
     def close(self) -> None:
-        """Wait for what runs."""
+        """An export that runs is waited for; an import is given up: its chats are not shown before all are there."""
+        self._closing.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def export(self, chat: Chat) -> None:
@@ -73,20 +77,22 @@ class Exchange(QObject):
         """Write the file, whole or not at all: chats (None = all) with everything, or the first one to be read."""
         store, author = self._window.store, self._author if readable else None
         said = tr("Exported to {path}.", path=path)
-        self._beside(lambda: _write(store, path, chats, author), said, marked("The export failed"))
+        self._beside(path, lambda: _write(store, path, chats, author), said, marked("The export failed"))
 
     def import_from(self, path: Path) -> None:
         """Bring the file's chats in beside those that are here."""
-        store = self._window.store
-        self._beside(lambda: _import(store, path), "", marked("Nothing was imported"))
+        store, unwanted = self._window.store, self._closing.is_set
+        self._beside(path, lambda: _import(store, path, unwanted), "", marked("Nothing was imported"))
 
-    def _beside(self, work: Callable[[], int], good: str, bad: str) -> None:
+    def _beside(self, path: Path, work: Callable[[], int], good: str, bad: str) -> None:
         def run() -> None:
             try:
                 n = work()
+            except UnwantedError:
+                log.info("%s was given up", path)
             except Exception as error:  # a thread's top: nothing may end without a word
                 log.warning("%s", bad, exc_info=error)
-                notice = Notice(tr(bad), _why(error), ("log",))
+                notice = Notice(tr(bad), _why(error, path), ("log",))
                 self._done.emit(lambda: self._window.page.notice.show_notice(notice))
             else:
                 said = good or counted("%n chat was imported.", "%n chats were imported.", n)
@@ -129,18 +135,29 @@ def _readable(message: Message) -> str:
     return as_markdown(whole_text(message)) if message.role == "assistant" else message.content
 
 
-def _import(store: Store, path: Path) -> int:
-    """Chat by chat, so that other writing goes between; they show when all are there, else go at the next start."""
-    made = [store.add_whole(chat, hidden=True).result() for chat in read(path)]
-    store.undelete_chat(*made).result()
+def _import(store: Store, path: Path, unwanted: Callable[[], bool]) -> int:
+    """Chat by chat, so that other writing goes between; they show when all are there, else they go again.
+
+    What is given up because the program ends goes at its next start.
+    """
+    made: list[int] = []
+    try:
+        for chat in read(path, unwanted):
+            made.append(store.add_whole(chat, hidden=True).result())
+        store.undelete_chat(*made).result()
+    except UnwantedError:
+        raise
+    except BaseException:  # a full disk most of all: it has no room for what is never shown
+        store.discard_hidden(*made)
+        raise
     return len(made)
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception, path: Path) -> str:
     if isinstance(error, StoreError):
         return error.message
-    if isinstance(error, OSError):
-        return f"{error.strerror}: {error.filename}."
+    if isinstance(error, OSError):  # it may know no name, or that of the half file
+        return f"{error.strerror or error}: {path}."
     return tr("Tandem hit a fault of its own: {fault}. The log has the details.", fault=repr(error))
 
 

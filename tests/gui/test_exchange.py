@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -11,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.models.chats import CHAT
 from desktop.start import Desktop
+from desktop.store import StoreError
 from desktop.store.shapes import OneChat
 from tests.gui.person import finished, send
 from tests.gui.scripted import ScriptedEngine
@@ -122,3 +127,62 @@ def test_a_chat_goes_out_with_its_settings(chat: Desktop, qtbot: QtBot, tmp_path
     chat.window.exchange.export_to(path, [listed])
     said(chat, qtbot, "Exported to")
     assert '"system_prompt": "Be brief."' in path.read_text("utf-8")
+
+
+def stored(desktop: Desktop) -> int:
+    """Chats in the file, shown or not."""
+    desktop.store.flush()
+    return int(desktop.store._read("SELECT count(*) FROM chats", ())[0][0])
+
+
+def test_what_is_never_shown_takes_no_room(
+    chat: Desktop, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "all.json"
+    chat.window.exchange.export_to(path, chat.store.chats() * 3)
+    said(chat, qtbot, "Exported to")
+    add, tried = chat.store.add_whole, []
+
+    def full_at_the_third(one: OneChat, **how: bool) -> Future[int]:
+        tried.append(one)
+        if len(tried) < 3:
+            return add(one, **how)
+        refused: Future[int] = Future()
+        refused.set_exception(StoreError("full", "There is no room."))
+        return refused
+
+    monkeypatch.setattr(chat.store, "add_whole", full_at_the_third)
+    chat.window.exchange.import_from(path)
+    qtbot.waitUntil(lambda: "Nothing was imported" in chat.window.page.notice.text)
+    assert stored(chat) == 1
+
+
+def test_closing_does_not_wait_for_all_of_an_import(chat: Desktop, qtbot: QtBot, tmp_path: Path) -> None:
+    (path := tmp_path / "many.json").write_text(
+        json.dumps({"format": "tandem-chats", "version": 2, "chats": [{"title": "x", "messages": []}] * 20_000})
+    )
+    chat.window.exchange.import_from(path)
+    qtbot.waitUntil(lambda: stored(chat) > 1)
+    chat.window.exchange.close()
+    assert stored(chat) < 20_000
+    assert len(chat.store.chats()) == 1, "what was given up is not shown, and goes at the next start"
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 100 kB."""
+    (folder := tmp_path / "small").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting a small disk needs root")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_an_export_that_finds_no_room_names_its_file(chat: Desktop, qtbot: QtBot, full: Path) -> None:
+    reply = chat.conversation.messages[-1]
+    chat.store.update_message(reply.id, content="x" * 200_000).result()
+    chat.window.exchange.export_to(full / "all.json", None)
+    qtbot.waitUntil(lambda: "The export failed" in chat.window.page.notice.text)
+    assert str(full / "all.json") in chat.window.page.notice.text
+    assert list(full.iterdir()) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from desktop.language import tr
@@ -147,8 +148,11 @@ def newer(path: Path, version: int, known: int) -> StoreError:
 
 
 def _back_up(db: sqlite3.Connection, path: Path) -> None:
-    copy = sqlite3.connect(path)
+    half = path.with_name(f"{path.name}.part")
     try:
-        db.backup(copy)
-    finally:
-        copy.close()
+        with closing(sqlite3.connect(half)) as copy:
+            db.backup(copy)
+        half.replace(path)
+    finally:  # a full disk has no room for half a copy
+        for end in ("", "-journal"):
+            half.with_name(half.name + end).unlink(missing_ok=True)

@@ -39,7 +39,8 @@ def connect(path: Path, *, timeout: float = 5.0, unchanging: bool = False) -> sq
 
 def explain(error: sqlite3.Error | OSError, path: Path, *, reading: bool = False) -> StoreError:
     """The sentence for a fault of the surroundings."""
-    text = str(error).lower()
+    # where a file is says nothing of why: its folder may be called "full"
+    text = str((isinstance(error, OSError) and error.strerror) or error).lower()
     if reading and "malformed" not in text:
         why = tr(
             "The chats in {path} could not be read ({error}). Try again; if it stays so, look at the disk.",

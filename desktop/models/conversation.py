@@ -77,6 +77,11 @@ class Conversation(Shown):
         return self.live is not None
 
     @property
+    def stopped(self) -> bool:
+        """Whether a person has stopped the reply that is being made, or the last one."""
+        return self._replying.stopped
+
+    @property
     def job(self) -> str:
         """The running reply's, as the engine knows it."""
         return self._replying.job

@@ -80,6 +80,8 @@ class Replying(QObject):
         self._running: _Running | None = None
         self._ended: _Running | None = None
         """The last one: its last rounds may come after its end."""
+        self.stopped = False
+        """Whether a person has stopped it, or the last one; or the program ends."""
         self.state = State()
         self._flusher = QTimer(self, interval=FLUSH_MS)
         self._flusher.timeout.connect(self._flush)
@@ -119,7 +121,7 @@ class Replying(QObject):
         self._begin(running, asking.under(request, resumed.seed))
 
     def _begin(self, running: _Running, request: ReplyRequest) -> None:
-        self._running = running
+        self._running, self.stopped = running, False
         if running.was is not None:
             self.changed.emit(running.message)
         self.running_changed.emit(True)
@@ -129,11 +131,13 @@ class Replying(QObject):
     def stop(self) -> None:
         """Stop it; what was written stays."""
         if self._running is not None:
+            self.stopped = True
             self._bridge.cancel(self._running.job)
 
     def finish(self) -> None:
         """The engine is gone for good (the program ends): keep what there is."""
         if self._running is not None:
+            self.stopped = True
             self._end(self._running, "stopped", finish="cancelled")
 
     def _mine(self, job: str) -> _Running | None:

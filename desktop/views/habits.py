@@ -7,6 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QMainWindow
 
 from desktop.models.conversation import Conversation
+from desktop.models.thinking import whole_text
 from desktop.settings import SettingsFile
 from desktop.store import Message
 from desktop.widgets.divided import Divided
@@ -47,5 +48,5 @@ class Habits(QObject):
         """Once for a reply: a screen reader that followed the stream would never come to an end."""
         for message in self._conversation.messages:
             if self._reply is not None and message.id == self._reply.id:  # not one of a chat that is not shown
-                said = spoken(message.content, _READ_OUT)
+                said = spoken(whole_text(message), _READ_OUT)
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, said))

@@ -1,4 +1,7 @@
-"""A long reply that ends where nobody looks is told by the desktop: people turn to something else meanwhile."""
+"""A long reply that ends where nobody looks is told by the desktop: people turn to something else meanwhile.
+
+Who has stopped it, deleted its chat or closed the window knows that it has ended.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class Unseen(QObject):
         if running:
             self._chat = self._conversation.live.chat if self._conversation.live is not None else None
             self._clock.start()
-        elif self._clock.elapsed() >= LONG_MS and not self._seen():
+        elif self._clock.elapsed() >= LONG_MS and not self._conversation.stopped and not self._seen():
             self._tell()
 
     def _seen(self) -> bool:

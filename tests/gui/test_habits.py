@@ -106,16 +106,22 @@ def test_chats_that_were_hidden_stay_hidden(desktop: Desktop, make_desktop: Make
     assert again.settings.now.sidebar, "what is hidden for want of room is not unwanted"
 
 
-def test_a_reply_is_read_out_once_and_only_where_it_is_shown(
-    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[str] = []
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a screen reader is given."""
+    heard: list[str] = []
 
     def hear(event: object) -> None:
         if isinstance(event, QAccessibleAnnouncementEvent):
-            said.append(event.message())
+            heard.append(event.message())
 
     monkeypatch.setattr(habits.QAccessible, "updateAccessibility", hear)
+    return heard
+
+
+def test_a_reply_is_read_out_once_and_only_where_it_is_shown(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, said: list[str]
+) -> None:
     send(desktop, qtbot)
     finished(desktop, qtbot)
     assert said == [READ_OUT]
@@ -127,3 +133,12 @@ def test_a_reply_is_read_out_once_and_only_where_it_is_shown(
     assert len(said) == 1
     assert len(spoken("A word. " * 1_000, 1_000)) == 1_000
     assert spoken("<think>\nOnly *this*.", 1_000) == "Only this."
+
+
+def test_thinking_that_the_template_opened_is_not_read_out(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, said: list[str]
+) -> None:
+    engine.thinking, engine.script = True, "First this, then that.</think>\n\nThe answer."
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    assert said == ["The answer."]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
@@ -70,6 +72,37 @@ def test_a_reply_in_another_chat_is_told_and_found(
     assert desktop.conversation.chat is not None
     assert desktop.conversation.chat.id == chat.id
     assert not tray.isVisible()
+
+
+def stop(desktop: Desktop) -> None:
+    desktop.window.stop()
+
+
+def delete(desktop: Desktop) -> None:
+    desktop.window.sidebar.delete_current()
+
+
+def close(desktop: Desktop) -> None:
+    desktop.window.close()
+
+
+@pytest.mark.parametrize("end", [stop, delete, close])
+def test_who_ended_it_is_not_told(
+    desktop: Desktop,
+    engine: ScriptedEngine,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    alerts: list[object],
+    told: list[str],
+    end: Callable[[Desktop], None],
+) -> None:
+    monkeypatch.setattr(desktop.window, "isActiveWindow", lambda: False)
+    engine.held = True
+    send(desktop, qtbot)
+    end(desktop)
+    engine.held = False
+    finished(desktop, qtbot)
+    assert (alerts, told) == ([], [])
 
 
 @pytest.mark.usefixtures("in_front", "alerts")

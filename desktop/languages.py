@@ -57,7 +57,8 @@ def _load(translator: QTranslator, wanted: str, folder: Path) -> bool:
 
 
 def _is_english(language: str) -> bool:
-    return QLocale(language).language() == QLocale.Language.English
+    """A file's name is no language, however it begins."""
+    return not language.endswith(".qm") and QLocale(language).language() == QLocale.Language.English
 
 
 def _speak_for_qt(app: QApplication, language: QLocale) -> None:

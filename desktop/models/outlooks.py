@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import psutil
@@ -18,6 +20,8 @@ from backend.protocol import State
 from desktop.models.forecast import here
 from desktop.models.outlook import Outlook, by_size, outlook
 from desktop.models.proposal import proposal
+
+log = logging.getLogger(__name__)
 
 _ROOM_TO_MEASURE = 2 << 30
 """Bytes of free memory that measuring it takes a small part of."""
@@ -49,7 +53,7 @@ class Outlooks(QObject):
     def ask(self, models: Iterable[Any], state: State) -> None:
         """Look at every model alone."""
         if not self._closed:
-            self._pool.submit(self._look, list(models), state)
+            self._beside(partial(self._look, list(models), state))
 
     def ask_proposal(self, models: Iterable[Any], starter: Any, state: State) -> None:
         """Look for the pair to begin with; answered by ``proposed``.
@@ -60,12 +64,21 @@ class Outlooks(QObject):
             state: the engine's.
         """
         if not self._closed:
-            self._pool.submit(self._propose, list(models), starter, state)
+            self._beside(partial(self._propose, list(models), starter, state))
 
     def of_entries(self, entries: Iterable[Any], state: State) -> dict[str, Outlook]:
         """Of catalogue entries whose files are not here, by their sizes; at once."""
         machine = here(state, self.rate)
         return {entry.id: by_size(entry.variants[0].size, machine) for entry in entries}
+
+    def _beside(self, work: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                work()
+            except Exception:  # a thread's top: what is not known is not shown
+                log.exception("outlook")
+
+        self._pool.submit(run)
 
     def _look(self, models: list[Any], state: State) -> None:
         machine = here(state, self.rate)
@@ -79,9 +92,17 @@ class Outlooks(QObject):
         """With this machine's own speed: gigabytes should not be fetched on the word of an assumed one."""
         if self.rate is None and free_main_memory() >= _ROOM_TO_MEASURE:
             self.rate = measured_memory_rate(psutil.cpu_count(logical=False) or 1)
-        room = free_space(models_dir()) - MARGIN
-        self.proposed.emit(proposal(models, starter, here(state, self.rate), room))
+        self.proposed.emit(proposal(models, starter, here(state, self.rate), _room()))
 
     def _keep(self, found: dict[str, Outlook]) -> None:
         self.by_id = found
         self.changed.emit()
+
+
+def _room() -> int:
+    """Free bytes for models; 0 where the place cannot be looked at: what is wrong with it the download says."""
+    try:
+        return free_space(models_dir()) - MARGIN
+    except OSError as error:
+        log.warning("how much room there is for models is not known: %s", error)
+        return 0

@@ -119,8 +119,8 @@ class StatusLine(QObject):
 
     def _running(self, running: bool) -> None:
         chat = self._conversation.chat.id if self._conversation.chat else None
-        if running:
-            self._chat = chat
+        if running:  # it may begin when its chat is not on screen any more
+            self._chat = live.chat if (live := self._conversation.live) is not None else None
         if running or self._chat != chat:  # begun, or ended while another chat is on screen
             self._show_figures(None)
         self._reading = None

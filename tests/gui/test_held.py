@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
+from desktop.figures import MISSING
 from desktop.models import attempt
 from desktop.start import Desktop
 from tests.gui.faults import try_again
@@ -74,6 +75,7 @@ def test_who_went_to_another_chat_stays_there(
     finished(desktop, qtbot)
     assert [m.content for m in desktop.conversation.messages] == ["First", LONG]
     assert window.windowTitle() == "First – Tandem"
+    assert window.status.text("rate") == MISSING, "the figures are of a reply that is not seen"
     other = next(chat.id for chat in desktop.store.chats() if chat.id != first)
     window.open_chat(other)
     assert [m.content for m in desktop.conversation.messages] == ["Elsewhere", LONG]

@@ -118,3 +118,9 @@ def test_the_language_is_an_argument_beside_those_of_qt() -> None:
     assert wanted_of(["tandem-desktop", "-style", "fusion", "--language", "de"]) == "de"
     assert wanted_of(["tandem-desktop", "--language=pt_BR", "--other"]) == "pt_BR"
     assert wanted_of(["tandem-desktop"]) == ""
+
+
+@pytest.mark.parametrize("name", ["en_broken.qm", "en-x.qm", "nowhere.qm"])
+def test_a_file_that_is_no_translation_is_said_whatever_its_name(app: QApplication, folder: Path, name: str) -> None:
+    (folder / "en_broken.qm").write_bytes(b"no translation")
+    assert f"no translation “{name}”" in speak(app, name, folder)

@@ -10,12 +10,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from backend import wire
 from backend.documents import Attachment
 from backend.protocol import Timings
+from desktop.language import tr
 from desktop.store.kinds import LATEST
 from desktop.store.records import Message, MessageState, Role
 
 _Many = Annotated[list[int], Field(max_length=5_000)]
 """Tokens of a round: far more than a pass takes, and no more than a table shows."""
 _Name = Annotated[str, Field(max_length=1_000)]
+_LONGEST_TITLE = 1_000
 _Time = Field(default=0.0, ge=0.0, le=LATEST, allow_inf_nan=False)
 
 
@@ -135,11 +137,16 @@ class OneMessage(BaseModel):
     attachments: list[_Attachment] = []
 
 
+def _listed(title: str) -> str:
+    """A file may say a whole book, at which each look at the list of chats would take a while, or nothing."""
+    return title[:_LONGEST_TITLE] if title.strip() else tr("New chat")
+
+
 class OneChat(BaseModel):
     """A chat as it stands in a file; its messages come after those that they answer."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
-    title: str
+    title: Annotated[str, AfterValidator(_listed)]
     created: float = _Time
     updated: float = _Time
     pinned: bool = False

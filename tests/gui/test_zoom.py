@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
@@ -13,6 +13,7 @@ from desktop.views.cheat_sheet import CheatSheet
 from desktop.views.settings.dialog import SettingsDialog
 from desktop.widgets.code import CodeBlock
 from desktop.widgets.form import Column, Form
+from desktop.widgets.prose import Prose
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.scripted import ScriptedEngine
 
@@ -148,3 +149,18 @@ def test_no_single_key_deletes() -> None:
     for shortcut in SHORTCUTS:
         if "delete" in shortcut.text.lower():
             assert all(key[0].keyboardModifiers() & CTRL for key in all_keys(shortcut)), shortcut
+
+
+def test_a_font_that_a_text_has_already_costs_no_layout(qtbot: QtBot) -> None:
+    """Of such events each theme brings dozens to a zoomed text; a large table took seconds."""
+    prose = Prose()
+    qtbot.addWidget(prose)
+    prose.set_markdown("| a | b |\n|---|---|\n| 1 | 2 |")
+    prose.show()
+    qtbot.waitExposed(prose)
+    with qtbot.assertNotEmitted(prose.document().documentLayout().update):
+        QApplication.sendEvent(prose, QEvent(QEvent.Type.FontChange))
+    larger = prose.font()
+    larger.setPointSizeF(2 * larger.pointSizeF())
+    prose.setFont(larger)
+    assert prose.document().defaultFont() == larger

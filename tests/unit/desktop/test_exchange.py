@@ -242,3 +242,9 @@ def test_odd_but_fine(store: Store, tmp_path: Path) -> None:
     assert (first.content, second.content, second.state) == ("hi", "half ?", "stopped")
     assert store.chats()[0].title == "odd ?"
     assert store.chats()[0].updated < 1e10
+
+
+@pytest.mark.parametrize(("title", "listed"), [("word " * 400_000, "word " * 200), (" \n", "New chat")])
+def test_a_title_can_be_listed(tmp_path: Path, title: str, listed: str) -> None:
+    (path := tmp_path / "chats.json").write_text(json.dumps(file(title=title)))
+    assert next(read(path)).title == listed

@@ -785,7 +785,7 @@
     </message>
     <message>
         <source>New chat</source>
-        <extracomment>desktop/models/titles.py, desktop/shortcuts.py, desktop/views/sidebar.py, desktop/words.py</extracomment>
+        <extracomment>desktop/models/titles.py, desktop/shortcuts.py, desktop/store/shapes.py, desktop/views/sidebar.py, desktop/words.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -155,7 +155,7 @@ class Prose(QTextBrowser):
             self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        # in a zoomed window each theme brings dozens of such, at which Qt would lay out all anew in the font that it has
+        # to a zoomed window each theme brings dozens of these, at which Qt lays out all anew in the font that it has
         if event.type() != QEvent.Type.FontChange or self.document().defaultFont() != self.font():
             super().changeEvent(event)
         heard = event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_look")

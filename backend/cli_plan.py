@@ -25,7 +25,7 @@ from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, cards, machine, measured_memory_rate
 from backend.plan.measured import measured
 from backend.plan.needs import Needs, of_file, of_model
-from backend.plan.plan import TYPICAL_ACCEPTANCE, Plan, Request, plans
+from backend.plan.plan import TYPICAL_ACCEPTANCE, WORKER, Plan, Request, plans, target_buffers
 from backend.plan.request import Role, context_for, request_for
 from backend.protocol import LoadOptions
 from backend.text import one_line, shown_size, shown_sizes
@@ -230,7 +230,7 @@ def _verdict(request: Request, here: Machine, found: Sequence[Plan]) -> str:
 def _too_large(request: Request, here: Machine) -> str:
     target = request.target
     need = target.tables + target.kv(request.n_ctx, request.kv_type)
-    need += target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
+    need += target_buffers(request, flash=request.flash) + WORKER
     needed, free = shown_sizes(need, here.memory.free)
     fits = next((n for n in _SHORTER if n < request.n_ctx and plans(replace(request, n_ctx=n), here)), None)
     return f"It does not fit: caches and buffers alone want more than {free} of main memory (at least {needed}). " + (

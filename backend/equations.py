@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 LONGEST = 16
 """Longest automatic draft."""
+SLICE = 64
+"""Tokens of a prompt that a draft reads at once: beside replies, so that none waits for it long."""
 
 
 def expected_tokens(alpha: float, k: int) -> float:

@@ -13,7 +13,7 @@ from backend.engine.devices import default_threads, free_memory
 from backend.engine.state import affordable
 from backend.engine.stream import Streamer
 from backend.plan.attention import flash_attention
-from backend.plan.request import DEFAULT_CONTEXT, ROWS, Role
+from backend.plan.request import DEFAULT_CONTEXT, ROWS, Role, batch_for
 from backend.protocol import LoadOptions
 
 _SCOUT = (64, 32, 1, 1)
@@ -82,8 +82,8 @@ def make_context(
     snapshot = _snapshot_bytes(make(*_SCOUT)) if role == "target" and is_recurrent(model) else 0
     affords = affordable(snapshot, free_memory()) if snapshot else 0
     snapshots = affords if options.snapshots is None else min(options.snapshots, options.batch - _SPARE)
-    rows = ROWS[role]
-    return make(n_ctx or min(trained, DEFAULT_CONTEXT), options.batch, rows, snapshots if snapshot else 0), snapshot
+    length, n_batch = n_ctx or min(trained, DEFAULT_CONTEXT), batch_for(options, role)
+    return make(length, n_batch, ROWS[role], snapshots if snapshot else 0), snapshot
 
 
 def _snapshot_bytes(scout: Context) -> int:

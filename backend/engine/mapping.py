@@ -113,6 +113,19 @@ def replace(region: Region) -> None:
     _map(region, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE, -1, 0)
 
 
+def read_singly(files: Iterable[Path], others: set[int]) -> None:
+    """What is still mapped, an embedding most of all, is read by the page: a row of it would bring 128 KB else.
+
+    Args:
+        files: the model's.
+        others: see :func:`locate`.
+    """
+    for path in files:
+        for first, end, _ in _mappings(path):
+            if first not in others:
+                _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), mmap.MADV_RANDOM)
+
+
 class Pool:
     """Memory in which layers take turns.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from backend.engine.cancel import CancelFlag
 from backend.engine.load import LoadedModel, Progress
+from backend.equations import SLICE
 from backend.protocol import CostTable
 from backend.speculation.cost import PassCosts
 
@@ -16,7 +17,6 @@ _ON_CARD = (1, 2, 4, 8, 9, 16)
 _SECONDS = 1.5
 _HELD = 16
 """Tokens in memory while measuring."""
-_READING = 64
 
 
 def sizes_for(model: LoadedModel) -> tuple[int, ...]:
@@ -57,8 +57,8 @@ def measure_reading(draft: LoadedModel, costs: PassCosts) -> None:
     """Time a slice of a prompt; clears the draft's memory."""
     sequence = draft.context.sequence()
     began = time.perf_counter()
-    sequence.read([draft.vocab.bos or 0] * _READING)
-    costs.observe(_READING, 1e3 * (time.perf_counter() - began))
+    sequence.read([draft.vocab.bos or 0] * SLICE)
+    costs.observe(SLICE, 1e3 * (time.perf_counter() - began))
     sequence.clear()
 
 
@@ -69,6 +69,6 @@ def cost_table(target: PassCosts, draft: PassCosts, prompt: Mapping[int, float] 
         target=target.table(),
         prompt=dict(prompt or {}),
         draft_step=draft.at(1) if known else None,
-        draft_prompt_per_token=draft.at(_READING) / _READING if known else None,
+        draft_prompt_per_token=draft.at(SLICE) / SLICE if known else None,
         measured=target.measured,
     )

@@ -10,7 +10,7 @@ from backend.engine.sizes import needs_of
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.plan.machine import Machine, cards, machine
-from backend.plan.plan import Plan, Request, card_for_draft, draft_beside, plans
+from backend.plan.plan import WORKER, Plan, Request, card_for_draft, draft_beside, plans, target_buffers
 from backend.plan.request import context_for, request_for
 from backend.protocol import DeviceInfo, LoadOptions
 from backend.text import shown_sizes
@@ -152,7 +152,7 @@ def check_draft(
     needs = needs_of(draft, options, "draft", n_ctx, flag)
     request = request_for(options, needs, needs, n_ctx)
     mapped = request.mapped and not options.streamed
-    wanted = needs.resident(mapped=mapped) + needs.tables + draft_beside(needs, request, flash=request.draft_flash)
+    wanted = needs.resident(mapped=mapped) + draft_beside(needs, request)
     if wanted > memory:
         needed, free = shown_sizes(wanted, memory)
         raise EngineError(
@@ -203,8 +203,7 @@ def _plans(request: Request, here: Machine) -> list[Plan]:
 def _needed(request: Request) -> int:
     target, draft = request.target, request.draft
     out = target.resident(mapped=request.mapped) + target.tables + target.kv(request.n_ctx, request.kv_type)
-    out += target.compute(request.n_ctx, request.n_batch, request.rows, flash=request.flash)
+    out += target_buffers(request, flash=request.flash) + WORKER
     if draft is None:
         return out
-    beside = draft_beside(draft, request, flash=request.draft_flash)
-    return out + draft.resident(mapped=request.mapped) + draft.tables + beside
+    return out + draft.resident(mapped=request.mapped) + draft_beside(draft, request)

@@ -23,7 +23,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.library.gguf_header import stamp
 from backend.plan.needs import Needs, Sizes, of_file
-from backend.plan.request import ROWS, Role, context_for, flash_in
+from backend.plan.request import ROWS, Role, batch_for, context_for, flash_in
 from backend.protocol import LoadOptions
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def needs_of(
         return needs
     kv_type = options.kv_type if role == "target" else options.draft_kv_type
     flash = flash_in(options, role, needs.sliding)
-    return needs.as_told(said, length, options.batch, ROWS[role], kv_type, flash=flash)
+    return needs.as_told(said, length, batch_for(options, role), ROWS[role], kv_type, flash=flash)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _answer(path: Path, options: LoadOptions, role: Role, n_ctx: int, answer: Co
         return
     make = maker(model, options, role, CancelFlag(), on_gpu=False)
     try:
-        context = make(n_ctx, options.batch, ROWS[role], int(role == "target" and is_recurrent(model)))
+        context = make(n_ctx, batch_for(options, role), ROWS[role], int(role == "target" and is_recurrent(model)))
     except EngineError as error:
         answer.send(error.message)
         return

@@ -17,9 +17,20 @@ import llama_cpp
 
 from backend.engine import native
 from backend.engine.cancel import CancelFlag
-from backend.engine.mapping import Files, Pool, Region, give_way, layer_runs, locate, mapped, replace, supported
+from backend.engine.mapping import (
+    Files,
+    Pool,
+    Region,
+    give_way,
+    layer_runs,
+    locate,
+    mapped,
+    read_singly,
+    replace,
+    supported,
+)
 from backend.library.gguf import GgufFacts
-from backend.plan.plan import TURNS
+from backend.plan.from_disk import TURNS, layers_from_disk
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +90,7 @@ class Streamer:
             return 0
         found = locate(layer_runs(self._facts), self._others)
         sizes = {layer: sum(region.run.size for region in regions) for layer, regions in found.items()}
-        chosen = _spread({n: size for n, size in sizes.items() if n < self._facts.n_layer}, self._missing)
+        chosen = layers_from_disk({n: size for n, size in sizes.items() if n < self._facts.n_layer}, self._missing)
         if not chosen:
             return 0
         try:
@@ -97,6 +108,7 @@ class Streamer:
                         self._files.fill(region, pool, lambda: not flag.is_set())
                 flag.check()
                 progress(done / len(found))
+        read_singly(self._facts.files, self._others)
         self._thread = threading.Thread(target=self._read, name="stream", daemon=True)
         self._thread.start()
         return sum(sizes[layer] for layer in chosen)
@@ -191,19 +203,3 @@ class Streamer:
                     return layer
                 self._changed.wait()
         return None
-
-
-def _spread(sizes: dict[int, int], missing: int) -> list[int]:
-    """Layers to read from disk, evenly spread so that the disk is never far behind: enough for what is missing.
-
-    The first layer stays: nothing tells when a pass begins. Of those chosen a few are in memory at any time.
-    """
-    layers = sorted(layer for layer in sizes if layer > 0)
-    if not layers or missing <= 0:
-        return []
-    largest = max(sizes.values())
-    for n in range(1, len(layers) + 1):
-        chosen = [layers[(2 * i + 1) * len(layers) // (2 * n)] for i in range(n)]
-        if sum(sizes[layer] for layer in chosen) - min(n, TURNS) * largest >= missing:
-            return chosen
-    return layers

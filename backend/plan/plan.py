@@ -12,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from backend.equations import LONGEST, expected_tokens, ms_per_token
+from backend.equations import LONGEST, SLICE, expected_tokens, ms_per_token
+from backend.plan.from_disk import read_and_left_out
 from backend.plan.machine import Machine, Place
 from backend.plan.needs import Needs
 
 Where = Literal["none", "gpu", "memory"]
 _BESIDE_STREAM = 64 << 20
 """Bytes of main memory left to everything else where weights do not fit: programs' code is read from files too."""
-TURNS = 3
-"""Layers from disk that are in memory at once."""
+WORKER = 16 << 20
+"""Bytes by which the worker's own memory, Python's most of all, grows with a load and the first long reply."""
 TYPICAL_ACCEPTANCE = 0.75
 """Of a draft of the same family, where nothing was measured."""
 
@@ -41,6 +42,7 @@ class Request:
     """Whether it is where layers lie on a card."""
     card_draft_flash: bool = True
     n_batch: int = 512
+    draft_batch: int = SLICE
     rows: int = 64
     draft_rows: int = 32
     mapped: bool = True
@@ -102,10 +104,17 @@ def _placed(request: Request, machine: Machine, where: Where) -> Plan | None:
     return plan
 
 
-def draft_beside(draft: Needs, request: Request, *, flash: bool) -> int:
-    """What a draft needs beside its weights: cache and buffer."""
-    cache = draft.kv(request.n_ctx, request.draft_kv_type)
-    return cache + draft.compute(request.n_ctx, request.n_batch, request.draft_rows, flash=flash)
+def target_buffers(request: Request, *, flash: bool) -> int:
+    """What the target computes in where layers of it lie in main memory."""
+    target, kind = request.target, request.kv_type
+    return target.compute_here(request.n_ctx, request.n_batch, request.rows, kind, flash=flash)
+
+
+def draft_beside(draft: Needs, request: Request) -> int:
+    """What a draft in main memory needs beside its weights: tables, cache and buffers."""
+    kind, flash = request.draft_kv_type, request.draft_flash
+    buffers = draft.compute_here(request.n_ctx, request.draft_batch, request.draft_rows, kind, flash=flash)
+    return draft.tables + draft.kv(request.n_ctx, kind) + buffers
 
 
 def _place_draft(request: Request, machine: Machine, where: Where, free: dict[str, int]) -> Place | None:
@@ -121,8 +130,7 @@ def _place_draft(request: Request, machine: Machine, where: Where, free: dict[st
         free[ram] = left
         free[card.name] -= _on_card(draft, request)
         return card
-    need = draft_beside(draft, request, flash=request.draft_flash)
-    need += draft.resident(mapped=request.mapped) + draft.tables
+    need = draft.resident(mapped=request.mapped) + draft_beside(draft, request)
     if free[ram] < need:
         return None
     free[ram] -= need
@@ -145,7 +153,9 @@ def card_for_draft(draft: Needs, request: Request, free: Mapping[str, int], plac
 
 
 def _on_card(draft: Needs, request: Request) -> int:
-    return draft.resident(mapped=True) + draft_beside(draft, request, flash=request.card_draft_flash)
+    cache = draft.kv(request.n_ctx, request.draft_kv_type)
+    buffers = draft.compute(request.n_ctx, request.draft_batch, request.draft_rows, flash=request.card_draft_flash)
+    return draft.resident(mapped=True) + cache + buffers
 
 
 class _Read(NamedTuple):
@@ -236,18 +246,18 @@ def _fill_memory(
     logits = 4 * request.rows * target.n_vocab
     flash = request.card_flash if plan.gpu_layers else request.flash
     computes = n_layers or plan.experts_in_memory
-    buffers = target.compute(request.n_ctx, request.n_batch, request.rows, flash=flash) if computes else logits
-    held = caches + buffers + target.tables
+    buffers = target_buffers(request, flash=flash) if computes else logits
+    held = caches + buffers + target.tables + WORKER
     if not request.mapped:
         held += target.embedding - (0 if plan.gpu_layers else target.shared - target.again)
     if weights + held > free[ram] and beside_draft and request.draft is not None:  # it is read into memory then
         held += request.draft.resident(mapped=False) - request.draft.resident(mapped=request.mapped)
     if weights + held > free[ram]:
         plan.streamed = weights + held - max(0, free[ram] - _BESIDE_STREAM)
-        plan.from_disk = min(weights, plan.streamed + TURNS * max(target.layers, default=0))
     if plan.streamed > weights:
         return None
-    free[ram] -= weights + held - plan.streamed
+    plan.from_disk, left_out = read_and_left_out(target, n_layers, plan.streamed, weights)
+    free[ram] -= weights + held - left_out
     return _Read(dense, experts)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from backend.equations import SLICE
 from backend.plan.attention import flash_attention
 from backend.plan.needs import Needs
 from backend.plan.plan import Request
@@ -21,6 +22,11 @@ ROWS: dict[Role, int] = {"target": 64, "draft": 32}
 def context_for(options: LoadOptions, target: Needs) -> int:
     """Tokens of context: as asked for, else as much as is usual for the model."""
     return options.n_ctx or min(target.trained or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
+
+
+def batch_for(options: LoadOptions, role: Role) -> int:
+    """Tokens that are read at once; a draft never reads more than a slice, and its buffers need not be larger."""
+    return options.batch if role == "target" else min(options.batch, SLICE)
 
 
 def flash_in(options: LoadOptions, role: Role, sliding: bool, *, on_card: bool = False) -> bool:
@@ -48,7 +54,8 @@ def request_for(options: LoadOptions, target: Needs, draft: Needs | None, n_ctx:
         draft_flash=draft is not None and flash_in(options, "draft", draft.sliding),
         card_flash=flash_in(options, "target", target.sliding, on_card=True),
         card_draft_flash=draft is not None and flash_in(options, "draft", draft.sliding, on_card=True),
-        n_batch=options.batch,
+        n_batch=batch_for(options, "target"),
+        draft_batch=batch_for(options, "draft"),
         rows=ROWS["target"],
         draft_rows=ROWS["draft"],
         mapped=options.use_mmap and not options.use_mlock,

@@ -19,10 +19,11 @@ from backend.engine.load import load_target
 from backend.engine.mapping import PAGE, Files, Region, layer_runs, locate, mapped, supported
 from backend.engine.pair import Pair
 from backend.engine.sequence import Sequence
-from backend.engine.stream import Streamer, _spread
+from backend.engine.stream import Streamer
 from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_facts
+from backend.plan.from_disk import layers_from_disk
 from backend.protocol import Message, Speculation
 from backend.speculation.cost import PassCosts
 from tests.engine.rig import OFF, load, loaded, options, pair, request, say
@@ -247,18 +248,18 @@ def test_every_page_belongs_to_one_layer(starter_target: Path) -> None:
     assert 0.99 < len(pages) * PAGE / weights <= 1.0, "what is left over is pages that two layers share"
 
 
-def test_what_is_read_from_disk_is_enough_and_spread() -> None:
+def test_what_is_read_from_disk_is_enough_andlayers_from_disk() -> None:
     sizes = dict.fromkeys(range(40), 100)
     for missing in (1, 900, 2000, 3400):
-        chosen = _spread(sizes, missing)
+        chosen = layers_from_disk(sizes, missing)
         assert 0 not in chosen
         assert chosen == sorted(set(chosen))
         assert 100 * len(chosen) - 300 >= missing
         gaps = [b - a for a, b in itertools.pairwise(chosen)]
         assert max(gaps, default=0) - min(gaps, default=0) <= 1
-    assert _spread(sizes, 10**6) == list(range(1, 40)), "all of them, where even that is not enough"
-    assert _spread({0: 100}, 50) == []
-    assert _spread(sizes, 0) == []
+    assert layers_from_disk(sizes, 10**6) == list(range(1, 40)), "all of them, where even that is not enough"
+    assert layers_from_disk({0: 100}, 50) == []
+    assert layers_from_disk(sizes, 0) == []
 
 
 def test_what_a_stopped_pass_left_is_not_in_the_way(smollm2: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import statistics
 import sys
@@ -72,17 +73,30 @@ class Speed:
 
 
 def held(pid: int) -> int:
-    """Bytes of a process that the system cannot drop (Linux): anonymous, locked, and in the pool of streamed layers."""
-    own, name, fields = 0, "", dict[str, int]()
+    """Bytes of a process that the system cannot drop (Linux): anonymous, locked, and in the pool of streamed layers.
+
+    Of the pool also what is not mapped just now.
+    """
+    own, name, fields = _pools(pid), "", dict[str, int]()
     for line in [*Path(f"/proc/{pid}/smaps").read_text(errors="replace").splitlines(), "0-0 end"]:
         head, *rest = line.split(maxsplit=5)
         if not head.endswith(":"):  # the next mapping
-            shared = fields.get("Rss", 0) if "memfd" in name else 0
-            own += max(fields.get("Anonymous", 0), fields.get("Locked", 0), shared)
+            own += 0 if "memfd:" in name else max(fields.get("Anonymous", 0), fields.get("Locked", 0))
             name, fields = rest[-1], {}
         elif rest[-1] == "kB":
             fields[head[:-1]] = int(rest[0]) * 1024
     return own
+
+
+def _pools(pid: int) -> int:
+    """Of the files in memory that a process has open."""
+    found = dict[int, int]()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if str(link.readlink()).startswith("/memfd:"):
+                at = link.stat()
+                found[at.st_ino] = 512 * at.st_blocks
+    return sum(found.values())
 
 
 async def reply(own: ManagedEngine, prompt: Prompt, tokens: int, speculation: Speculation) -> Timings:

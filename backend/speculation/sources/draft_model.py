@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 
+from backend.equations import SLICE
 from backend.errors import EngineError, ErrorCode
 from backend.sampling.chain import Row
 from backend.speculation.calibration import MarginLogistic
@@ -18,9 +19,6 @@ from backend.speculation.cost import PassCosts
 from backend.speculation.sources.draft_tree import DraftTree
 from backend.speculation.tree import Budget
 from backend.speculation.verify import Rule
-
-_SLICE = 64
-"""Prompt tokens read in one round."""
 
 
 class DraftModel:
@@ -95,7 +93,7 @@ class DraftModel:
 
     def read(self, history: Sequence[int], end: int) -> int:
         """See :class:`Source`."""
-        part = history[self._model.length : min(end, self._model.length + _SLICE)]
+        part = history[self._model.length : min(end, self._model.length + SLICE)]
         return len(part) if self._trying(lambda: self._timed(part)) else 0
 
     def follow(self, history: Sequence[int]) -> None:
@@ -206,8 +204,8 @@ class DraftModel:
         if part:
             began = time.perf_counter()
             self._next(part)
-            if len(part) == _SLICE:
-                self._costs.observe(_SLICE, 1e3 * (time.perf_counter() - began))
+            if len(part) == SLICE:
+                self._costs.observe(SLICE, 1e3 * (time.perf_counter() - began))
 
     def _judge(self, history: Sequence[int]) -> None:
         start = self._model.length

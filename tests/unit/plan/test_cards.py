@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.plan.machine import machine
-from backend.plan.plan import Plan, Request, draft_beside, plans
+from backend.plan.plan import Plan, Request, plans
 from backend.plan.request import request_for
 from backend.protocol import LoadOptions
 from tests.unit.plan.test_plan import GB, by_where, layers_that_fit, published, request
@@ -55,7 +55,8 @@ def test_the_draft_lies_on_one_card_whole() -> None:
     wanted = request()
     assert wanted.draft is not None
     found = by_where(plans(wanted, machine(32 * GB, [4 * GB, 12 * GB])))
-    draft = wanted.draft.resident(mapped=True) + draft_beside(wanted.draft, wanted, flash=True)
+    small = wanted.draft
+    draft = small.resident(mapped=True) + small.kv(8192) + small.compute(8192, 64, 32, flash=True)
     assert found["gpu"].split == found["none"].split == (0, WHOLE)
     assert (found["gpu"].taken["GPU 0"], found["none"].taken["GPU 0"]) == (draft, 0)
 

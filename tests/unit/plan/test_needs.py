@@ -79,6 +79,18 @@ def test_with_a_large_vocabulary_logits_are_most_of_it(gemma3_270m: Path) -> Non
     assert mib(needs.compute(32768, 512, 16, flash=True)) == pytest.approx(81.8 + 16.0, rel=0.02)
 
 
+def test_scores_are_multiplied_as_the_numbers_of_the_cache(starter_target: Path) -> None:
+    """In main memory the processor makes them so: 12 heads, 2 bytes each."""
+    needs = of_file(read_facts(starter_target))
+
+    def beside(n_ctx: int, kv_type: str, *, flash: bool = False) -> float:
+        here = needs.compute_here(n_ctx, 512, 64, kv_type, flash=flash)
+        return mib(here - needs.compute(n_ctx, 512, 64, flash=flash))
+
+    assert beside(8192, "f16") == 2 * 512 * 8192 * 12 / 2**20 == 96
+    assert beside(8192, "f32") == beside(8192, "f16", flash=True) == 2 * 512 * 8960 / 2**20
+
+
 def test_of_a_mapped_embedding_a_row_is_touched(starter_target: Path, gemma3_270m: Path) -> None:
     untied, tied = of_file(read_facts(starter_target)), of_file(read_facts(gemma3_270m))
     assert untied.resident(mapped=True) == untied.weights - untied.embedding

@@ -64,6 +64,17 @@ def test_the_drafts_cache_has_its_own_type(smollm2: Path) -> None:
         assert say(both, COUNT, speculation=wanted, max_tokens=60).end.timings.acceptance > 0.8
 
 
+def test_a_drafts_buffers_are_for_a_slice_of_a_prompt(smollm2: Path) -> None:
+    """It reads no more at once; a longer text in as many parts as it takes."""
+    with pair(smollm2, smollm2, n_ctx=256) as both:
+        assert (both.target.context.n_batch, both.draft.context.n_batch) == (256, 64)
+        text = [5 + i for i in range(200)]
+        target, draft = (model.context.sequence().read(text)[-1] for model in (both.target, both.draft))
+        assert int(target.argmax()) == int(draft.argmax())
+    with pair(smollm2, smollm2, n_ctx=256, batch=48) as both:
+        assert both.draft.context.n_batch == 48
+
+
 @pytest.mark.parametrize("folder", ["Модели", "模型", "ideographic\u3000space", "🦊 models", "é ü ñ"])
 def test_a_model_in_a_folder_of_any_name_loads(llama_file: Path, tmp_path: Path, folder: str) -> None:
     """E14."""

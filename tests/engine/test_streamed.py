@@ -23,7 +23,6 @@ from backend.engine.stream import Streamer
 from backend.equations import LONGEST
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import read_facts
-from backend.plan.from_disk import layers_from_disk
 from backend.protocol import Message, Speculation
 from backend.speculation.cost import PassCosts
 from tests.engine.rig import OFF, load, loaded, options, pair, request, say
@@ -222,6 +221,22 @@ def test_another_load_of_the_same_file_is_left_alone(smollm2: Path) -> None:
     own.close()
 
 
+def test_rows_of_what_stays_mapped_are_read_by_the_page(smollm2: Path) -> None:
+    """A row of an embedding would bring 128 KB into a memory that is full, and push other pages out."""
+    before = mapped([smollm2])
+    with loaded(smollm2, streamed=MISSING, n_ctx=256):
+        left = mapped([smollm2]) - before
+        flags, at = dict[int, list[str]](), 0
+        for line in Path("/proc/self/smaps").read_text(errors="replace").splitlines():
+            first, *rest = line.split()
+            if first == "VmFlags:":
+                flags[at] = rest
+            elif not first.endswith(":"):
+                at = int(first.partition("-")[0], 16)
+        assert left
+        assert all("rr" in flags[address] for address in left)
+
+
 def test_closing_twice_closes_no_file_of_others(smollm2: Path) -> None:
     model = load(smollm2, streamed=MISSING, n_ctx=256)
     model.close()
@@ -246,20 +261,6 @@ def test_every_page_belongs_to_one_layer(starter_target: Path) -> None:
     assert len(pages) == len(set(pages))
     weights = sum(t.nbytes for t in facts.tensors() if t.name != "token_embd.weight")
     assert 0.99 < len(pages) * PAGE / weights <= 1.0, "what is left over is pages that two layers share"
-
-
-def test_what_is_read_from_disk_is_enough_andlayers_from_disk() -> None:
-    sizes = dict.fromkeys(range(40), 100)
-    for missing in (1, 900, 2000, 3400):
-        chosen = layers_from_disk(sizes, missing)
-        assert 0 not in chosen
-        assert chosen == sorted(set(chosen))
-        assert 100 * len(chosen) - 300 >= missing
-        gaps = [b - a for a, b in itertools.pairwise(chosen)]
-        assert max(gaps, default=0) - min(gaps, default=0) <= 1
-    assert layers_from_disk(sizes, 10**6) == list(range(1, 40)), "all of them, where even that is not enough"
-    assert layers_from_disk({0: 100}, 50) == []
-    assert layers_from_disk(sizes, 0) == []
 
 
 def test_what_a_stopped_pass_left_is_not_in_the_way(smollm2: Path) -> None:

@@ -39,11 +39,12 @@ def checked(outputs: Sequence[Path], inputs: Sequence[Path]) -> Iterator[None]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Whole or not at all (a device or a pipe gets it as it is).
+    """Whole or not at all (a device or a pipe gets it as it is; what a link leads to is written).
 
     Raises:
         EngineError: NOT_WRITABLE.
     """
+    path = path.resolve()
     part = path.with_name(f".{path.name}.part") if path.is_file() else path
     try:
         part.write_bytes(data)

@@ -121,13 +121,17 @@ def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[
 
 
 def _write_whole(path: Path, texts: Iterable[str]) -> None:
-    half = path.with_name(f".{path.name}.part")
+    """Whole or not at all; a device or a pipe gets it as it is, and what a link leads to is written."""
+    path = path.resolve()
+    half = path.with_name(f".{path.name}.part") if path.is_file() or not path.exists() else path
     try:
         with half.open("w", encoding="utf-8", errors="replace") as file:  # half a letter may stand in settings
             file.writelines(texts)
-        half.replace(path)
+        if half != path:
+            half.replace(path)
     except BaseException:
-        half.unlink(missing_ok=True)
+        if half != path:
+            half.unlink(missing_ok=True)
         raise
 
 

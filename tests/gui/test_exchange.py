@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -186,3 +187,20 @@ def test_an_export_that_finds_no_room_names_its_file(chat: Desktop, qtbot: QtBot
     qtbot.waitUntil(lambda: "The export failed" in chat.window.page.notice.text)
     assert str(full / "all.json") in chat.window.page.notice.text
     assert list(full.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes have no names in a folder there, and links need a right")
+def test_what_a_link_leads_to_and_a_pipe_are_written_into(chat: Desktop, qtbot: QtBot, tmp_path: Path) -> None:
+    """Putting a new file in their place would do away with the link, or with a device."""
+    there, link, pipe = tmp_path / "there.json", tmp_path / "link.json", tmp_path / "pipe.json"
+    there.write_text("old")
+    link.symlink_to(there)
+    chat.window.exchange.export_to(link, None)
+    said(chat, qtbot, "link.json")
+    assert link.is_symlink()
+    assert "A short answer." in there.read_text("utf-8")
+    os.mkfifo(pipe)
+    chat.window.exchange.export_to(pipe, None)
+    assert "A short answer." in pipe.read_text("utf-8")
+    said(chat, qtbot, "pipe.json")
+    assert pipe.is_fifo()

@@ -228,7 +228,7 @@ class MainWindow(QMainWindow):
             self.conversation.stop()
 
     def edit_settings(self, page: str = "") -> None:
-        """The program's settings, at a page."""
+        """The program's settings, at the page of that key."""
         self.dialogs.open(page)
 
     def edit_chat_settings(self) -> None:

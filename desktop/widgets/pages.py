@@ -41,21 +41,21 @@ class Pages(QWidget):
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(1, 1)
 
-    def add(self, title: str, page: QWidget) -> None:
-        """A further page."""
-        self.box.addItem(title)
+    def add(self, key: str, title: str, page: QWidget) -> None:
+        """A further page; ``key`` is what the program calls it, whatever the language."""
+        self.box.addItem(title, key)
         self.list.addItem(QListWidgetItem(title))
         self._stack.addWidget(page)
         self._fit()
 
     @property
-    def title(self) -> str:
+    def key(self) -> str:
         """Of the page that is shown."""
-        return self.box.currentText()
+        return str(self.box.currentData())
 
-    def turn_to(self, title: str) -> None:
-        """Show the page of that title."""
-        self._turn(max(self.box.findText(title), 0))
+    def turn_to(self, key: str) -> None:
+        """Show that page."""
+        self._turn(max(self.box.findData(key), 0))
 
     def focus_choice(self) -> None:
         """The keyboard to the choice of a page."""

@@ -176,12 +176,12 @@ def test_closing_asks_about_what_is_not_applied(
     desktop: Desktop, engine: ScriptedEngine, dialog: SettingsDialog, page: EnginePage, qtbot: QtBot
 ) -> None:
     enter(page.loading.numbers["threads"], "2", qtbot)
-    dialog.pages.turn_to("Data")
+    dialog.pages.turn_to("data")
     dialog.reject()
     assert dialog.isVisible()
     answers(desktop, dialog)["Go back"].click()  # type: ignore[attr-defined]
     assert dialog.isVisible()
-    assert dialog.pages.title == ENGINE
+    assert dialog.pages.key == ENGINE
     qtbot.waitUntil(lambda: dialog.findChild(QMessageBox) is None)
     dialog.reject()
     answers(desktop, dialog)["Apply and load again"].click()  # type: ignore[attr-defined]
@@ -194,4 +194,4 @@ def test_a_notice_leads_to_the_engines_page(desktop: Desktop) -> None:
     desktop.window.page.notice.acted.emit("settings")
     dialog = desktop.window.findChild(SettingsDialog)
     assert dialog is not None
-    assert dialog.pages.title == ENGINE
+    assert dialog.pages.key == ENGINE

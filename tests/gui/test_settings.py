@@ -15,6 +15,7 @@ from desktop.presets import SHIPPED
 from desktop.settings import SettingsFile
 from desktop.start import Desktop
 from desktop.views.settings.dialog import SettingsDialog
+from desktop.widgets.pages import Pages
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -49,15 +50,15 @@ def to(name: str, qtbot: QtBot) -> QWidget:
     raise AssertionError(f"Tab never comes to {name}")
 
 
-def page(dialog: SettingsDialog, title: str, qtbot: QtBot) -> None:
+def page(dialog: SettingsDialog, key: str, qtbot: QtBot) -> None:
     """To a page by the arrow keys of the list."""
     dialog.pages.focus_choice()
     qtbot.keyClick(focus(), Qt.Key.Key_Home)
     for _ in range(dialog.pages.box.count()):
-        if dialog.pages.title == title:
+        if dialog.pages.key == key:
             return
         qtbot.keyClick(focus(), Qt.Key.Key_Down)
-    raise AssertionError(f"there is no page {title}")
+    raise AssertionError(f"there is no page {key}")
 
 
 def typed(text: str, qtbot: QtBot) -> None:
@@ -88,7 +89,7 @@ def test_how_it_looks_changes_at_once_and_is_kept(desktop: Desktop, dialog: Sett
 def test_a_preset_is_made_renamed_changed_deleted_and_brought_back(
     desktop: Desktop, dialog: SettingsDialog, qtbot: QtBot
 ) -> None:
-    page(dialog, "Presets", qtbot)
+    page(dialog, "presets", qtbot)
     to("Duplicate preset", qtbot)
     qtbot.keyClick(focus(), Qt.Key.Key_Space)
     assert focus().accessibleName() == "Name"
@@ -136,7 +137,7 @@ def test_a_number_that_cannot_be_used_leaves_the_presets_own(desktop: Desktop, d
 
 
 def test_a_shipped_preset_stays_as_it_is(desktop: Desktop, dialog: SettingsDialog, qtbot: QtBot) -> None:
-    page(dialog, "Presets", qtbot)
+    page(dialog, "presets", qtbot)
     to("Temperature", qtbot)
     typed("9", qtbot)
     qtbot.keyClick(focus(), Qt.Key.Key_Up)
@@ -150,7 +151,7 @@ def test_a_shipped_preset_stays_as_it_is(desktop: Desktop, dialog: SettingsDialo
 
 
 def test_prompts_are_kept_and_taken_into_new_chats(desktop: Desktop, dialog: SettingsDialog, qtbot: QtBot) -> None:
-    page(dialog, "Prompts", qtbot)
+    page(dialog, "prompts", qtbot)
     assert not dialog.prompts.text.isEnabled()
     to("New prompt", qtbot)
     qtbot.keyClick(focus(), Qt.Key.Key_Space)
@@ -160,7 +161,7 @@ def test_prompts_are_kept_and_taken_into_new_chats(desktop: Desktop, dialog: Set
     dialog.finish()
     (kept,) = desktop.settings.now.prompts.values()
     assert (kept.name, kept.text) == ("Brief", "Be brief.")
-    page(dialog, "Writing", qtbot)
+    page(dialog, "writing", qtbot)
     system = dialog.writing.system
     to("System prompt of new chats", qtbot)
     typed("Be long.", qtbot)
@@ -174,7 +175,7 @@ def test_prompts_are_kept_and_taken_into_new_chats(desktop: Desktop, dialog: Set
     qtbot.keyClick(system._menu, Qt.Key.Key_Up)
     qtbot.keyClick(system._menu, Qt.Key.Key_Return)
     assert [prompt.name for prompt in desktop.settings.now.prompts.values()] == ["Brief", "Be long."]
-    page(dialog, "Prompts", qtbot)
+    page(dialog, "prompts", qtbot)
     box = dialog.prompts.editor.row.box
     assert [box.itemText(at) for at in range(box.count())] == ["Brief", "Be long."]
     closed(desktop, qtbot)
@@ -187,7 +188,7 @@ def test_where_everything_lies_is_shown_and_opened(
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()) or len(opened) < 2)
-    page(dialog, "Data", qtbot)
+    page(dialog, "data", qtbot)
     chats, logs = dialog.data.folders["Chats"], dialog.data.folders["Logs"]
     to("Open the folder of chats", qtbot)
     qtbot.keyClick(focus(), Qt.Key.Key_Space)
@@ -202,6 +203,16 @@ def test_where_everything_lies_is_shown_and_opened(
 
 
 def test_there_is_one_dialog_however_often_it_is_asked_for(desktop: Desktop, dialog: SettingsDialog) -> None:
-    desktop.window.edit_settings("Data")
+    desktop.window.edit_settings("data")
     assert desktop.window.findChildren(SettingsDialog) == [dialog]
-    assert dialog.pages.title == "Data"
+    assert dialog.pages.key == "data"
+
+
+def test_a_page_is_found_by_its_key_where_titles_are_alike(qtbot: QtBot) -> None:
+    """As two may be in a translation."""
+    pages = Pages("Pages")
+    qtbot.addWidget(pages)
+    for key in ("first", "second"):
+        pages.add(key, "Alike", QWidget())
+    pages.turn_to("second")
+    assert (pages.key, pages.list.currentRow()) == ("second", 1)

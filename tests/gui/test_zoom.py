@@ -109,12 +109,12 @@ def test_every_page_keeps_its_shape(desktop: Desktop, qtbot: QtBot, size: int, r
     dialog.resize(*room)
     desktop.settings.change(text_size=size)
     for at in range(dialog.pages.box.count()):
-        dialog.pages.turn_to(dialog.pages.box.itemText(at))
+        dialog.pages.turn_to(dialog.pages.box.itemData(at))
         qtbot.wait(20)
         page = dialog.pages._stack.currentWidget()
         form = page if isinstance(page, Form) else page.findChild(Form)
         assert form.widget().width() == form.viewport().width()
-        assert cut(form.widget()) == [], dialog.pages.title
+        assert cut(form.widget()) == [], dialog.pages.key
     assert dialog.pages.list.isVisible() is (room[0] >= 28 * dialog.fontMetrics().height())
     dialog.reject()
 

@@ -11,7 +11,7 @@ from backend.protocol import Sampling
 if TYPE_CHECKING:
     from tests.long.tour import Tour
 
-_PICTURES = (("Presets", 100), ("Engine", 100), ("Appearance", 150), ("Engine", 150))
+_PICTURES = (("presets", 100), ("engine", 100), ("appearance", 150), ("engine", 150))
 
 
 def settings(tour: Tour) -> None:
@@ -28,11 +28,11 @@ def settings(tour: Tour) -> None:
         dialog = tour.window.findChild(SettingsDialog)
         assert dialog is not None
         dialog.presets.editor.show("warm")
-        _take(tour, dialog, f"settings-{page.lower()}" + ("" if size == 100 else f"-{size}"))
+        _take(tour, dialog, f"settings-{page}" + ("" if size == 100 else f"-{size}"))
     tour.picture("large-text")
     chosen.change(text_size=100)
     tour.desktop.theme.choose("dark")
-    tour.window.edit_settings("Engine")
+    tour.window.edit_settings("engine")
     dark = tour.window.findChild(SettingsDialog)
     assert dark is not None
     _take(tour, dark, "settings-dark")

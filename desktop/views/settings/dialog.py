@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout
 
-from desktop.language import marked, tr
+from desktop.language import tr
 from desktop.models.named import Named
 from desktop.presets import SHIPPED, Preset, Prompt
 from desktop.theme.units import lines
@@ -24,7 +24,8 @@ from desktop.widgets.pages import Pages
 if TYPE_CHECKING:
     from desktop.views.main_window import MainWindow
 
-ENGINE = marked("Engine")
+ENGINE = "engine"
+"""The page's key."""
 _WIDTH, _HEIGHT = 42, 34
 """In heights of a line of text, as far as the screen has room."""
 
@@ -49,15 +50,15 @@ class SettingsDialog(QDialog):
         }
         self.data = DataPage(settings.path, window.logs, exchange)
         self.pages = Pages(tr("Settings"))
-        for title, page in (
-            (tr("Appearance"), self.appearance),
-            (tr("Writing"), self.writing),
-            (tr("Presets"), self.presets),
-            (tr("Prompts"), self.prompts),
-            (tr(ENGINE), self.engine),
-            (tr("Data"), self.data),
+        for key, title, page in (
+            ("appearance", tr("Appearance"), self.appearance),
+            ("writing", tr("Writing"), self.writing),
+            ("presets", tr("Presets"), self.presets),
+            ("prompts", tr("Prompts"), self.prompts),
+            (ENGINE, tr("Engine"), self.engine),
+            ("data", tr("Data"), self.data),
         ):
-            self.pages.add(title, page)
+            self.pages.add(key, title, page)
         close = QPushButton(tr("Close"))
         close.clicked.connect(self.reject)
         row = QHBoxLayout()
@@ -74,7 +75,7 @@ class SettingsDialog(QDialog):
         self.resize(QSize(lines(self, _WIDTH), lines(self, _HEIGHT)).boundedTo(room))
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)  # Enter in a field presses nothing
-        self.pages.turn_to(tr("Appearance"))
+        self.pages.turn_to("appearance")
         self.pages.focus_choice()
 
     def finish(self) -> None:
@@ -118,6 +119,6 @@ class SettingsDialog(QDialog):
         elif discard:
             self.engine.discard()
         else:
-            self.pages.turn_to(tr(ENGINE))
+            self.pages.turn_to(ENGINE)
             return
         super().reject()

@@ -25,10 +25,10 @@ class SettingsOpening(QObject):
         window.top.settings.clicked.connect(self.open_chat)
 
     def open(self, page: str = "") -> None:
-        """The program's settings, at a page by its English title; as they are if they are open."""
+        """The program's settings, at the page of that key; as they are if they are open."""
         dialog = self._window.findChild(SettingsDialog) or SettingsDialog(self._window)
         if page:
-            dialog.pages.turn_to(tr(page))
+            dialog.pages.turn_to(page)
         dialog.open()
 
     def finish(self) -> None:

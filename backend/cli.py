@@ -95,8 +95,11 @@ def app_command() -> list[str]:
 def _run(arguments: list[str]) -> int:
     parser = _Parser(prog="tandem", description="Local chat with speculative decoding that pays.")
     parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument(
+        "--language", default="", metavar="XX", help="the window's language (en, de, …; or a translation's .qm file)"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="without a command, the window starts")
-    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    chosen = next((word for word in arguments if word in _COMMANDS), None)
     for name, (module, summary) in _COMMANDS.items():
         if name == chosen:
             importlib.import_module(module).add_parser(commands)
@@ -112,7 +115,11 @@ def _run(arguments: list[str]) -> int:
         print(f"tandem {version()}")
         return 0
     if args.command is None:
-        return _window()
+        return _window(["--language", args.language] if args.language else [])
+    if args.language:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, f"--language is the window's: leave it out, or start the window without '{args.command}'."
+        )
     code: int = args.run(args)
     return code
 
@@ -136,16 +143,17 @@ def version() -> str:
         return "run from its source"
 
 
-def _window() -> int:
+def _window(arguments: list[str]) -> int:
     if not has_display():
         raise EngineError(
             ErrorCode.BAD_REQUEST, "There is no display here for the window; 'tandem chat' works in this terminal."
         )
     root = str(Path(__file__).resolve().parent.parent)
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    command = [*app_command(), *arguments]
     if os.name == "posix":  # in place of this process: whoever ends it ends the window
-        os.execve(app_command()[0], app_command(), env)
-    return subprocess.run(app_command(), env=env, check=False).returncode
+        os.execve(command[0], command, env)
+    return subprocess.run(command, env=env, check=False).returncode
 
 
 def has_display() -> bool:

@@ -7,6 +7,7 @@ load in moments.
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -87,6 +88,21 @@ def test_without_a_command_and_without_a_display_it_says_what_works() -> None:
     done = tandem(env=env)
     assert done.code == 1
     assert "tandem chat" in done.sentence
+
+
+@posix_only
+def test_the_windows_language_goes_to_the_window_only(tmp_path: Path) -> None:
+    """The window's refusal of one that is not there is what answers."""
+    python = "import sys; from PySide6.QtCore import QTimer; from desktop.views.refusal import Refusal"
+    soon = "show = Refusal.show; Refusal.show = lambda self: (show(self), QTimer.singleShot(0, self.accept))"
+    (tmp_path / "sitecustomize.py").write_text(f"{python}\n{soon}\n")
+    env = {"QT_QPA_PLATFORM": "offscreen", "TANDEM_HOME": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = tandem("--language", "tlh", env=env)
+    assert done.code == 1
+    assert "no translation “tlh”" in done.err
+    done = tandem("--language", "de", "models", "list")
+    assert done.code == 1
+    assert "--language is the window's" in done.sentence
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 from backend import wire
 from backend.protocol import Timings
-from desktop.language import counted, marked, tr
+from desktop.language import counted, figure, marked, tr
 
 MISSING = "–"
 DEFINITIONS = {
@@ -110,7 +110,7 @@ def footer(timings: Timings | None, comparison: dict[str, Any] | None, extra: li
 
 def count(n: int) -> str:
     """1,204 below ten thousand, 12.3k above."""
-    return f"{n:,}" if n < 10_000 else tr("{thousands:.1f}k", thousands=n / 1000)
+    return figure(n, ",") if n < 10_000 else tr("{thousands:.1f}k", thousands=n / 1000)
 
 
 def context(used: int | None, size: int | None) -> str:

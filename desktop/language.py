@@ -8,6 +8,7 @@ stay as they are.
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, QLocale
@@ -59,22 +60,38 @@ def counted(one: str, many: str, n: int, /, *, note: str = "", **values: object)
 
 
 def locale() -> QLocale:
-    """Of the reader's language, for the names of days and months.
+    """Of the reader's language, for the names of days and months, and for numbers in texts.
 
-    Numbers that are typed are the system's affair; those in texts are written as in English.
+    Numbers that are typed are the system's affair.
     """
     return QLocale(tr("en", note="this language's own code, as in the name of its file"))
+
+
+def figure(value: float, form: str = "") -> str:
+    """A number as `format` writes it, with the signs for thousands and decimals of the reader's language."""
+    language = locale()
+    signs = {",": language.groupSeparator(), ".": language.decimalPoint()}
+    return "".join(signs.get(sign, sign) for sign in format(value, form))
+
+
+class _Filling(string.Formatter):
+    """Numbers with a form (``{rate:.1f}``, ``{n:,}``) are written as the language has it."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        if format_spec and isinstance(value, int | float):
+            return figure(value, format_spec)
+        return format(value, format_spec)
 
 
 def _filled(said: str, source: str, values: Mapping[str, object]) -> str:
     if not values:
         return said
     try:
-        return said.format(**values)
+        return _Filling().vformat(said, (), values)
     except (
         LookupError,
         ValueError,
         AttributeError,
         TypeError,
     ):  # a translator's slip costs this sentence its translation
-        return source.format(**values)
+        return _Filling().vformat(source, (), values)

@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.equations import between, expected_tokens, flat_speedup, ms_per_token
 from backend.protocol import CostTable, Timings
-from desktop.language import marked, tr
+from desktop.language import figure, marked, tr
 
 CURVES = (4, 8)
 """Draft lengths whose Eq. (1) is drawn beside the reply's own."""
@@ -144,7 +144,7 @@ def cost_rows(cost: CostTable | None) -> list[tuple[str, str, str]]:
     rows = [(tr("pass over {n}", n=n), pass_ms(cost, n)) for n in sizes]
     if cost.draft_step:
         rows.append((tr("draft step"), cost.draft_step))
-    return [(name, f"{ms:.1f}", f"{ms / one:.2f}") for name, ms in rows]
+    return [(name, figure(ms, ".1f"), figure(ms / one, ".2f")) for name, ms in rows]
 
 
 def time_shares(timings: Timings) -> tuple[float, float, float] | None:

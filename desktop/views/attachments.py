@@ -14,7 +14,7 @@ from shiboken6 import isValid
 from backend.documents import MOST_FILES, Attachment, DocumentError, from_paste
 from backend.text import short_line, shown_name
 from desktop.bridge import EngineBridge
-from desktop.language import counted, tr
+from desktop.language import counted, figure, tr
 from desktop.models.attaching import Attaching
 from desktop.views.weights import Weights
 from desktop.widgets.writing import Writing
@@ -87,7 +87,7 @@ class Attachments(QObject):
                 "The pasted text is long ({length} character)",
                 "The pasted text is long ({length} characters)",
                 len(text),
-                length=f"{len(text):,}",
+                length=figure(len(text), ","),
             ),
             tr("As an attachment it stays out of the way and is read with the message.")
             if len(text) <= _AS_TEXT

@@ -22,7 +22,7 @@ from backend.bench.workloads import WORKLOADS, Prompt
 from backend.errors import EngineError
 from backend.protocol import State
 from desktop.figures import forecast_time
-from desktop.language import counted, marked, tr
+from desktop.language import counted, figure, marked, tr
 from desktop.widgets.labels import wrapped
 from desktop.widgets.picker import ChoiceBox
 
@@ -185,8 +185,8 @@ class BenchmarkOptions(QWidget):
 def forecast(series: Series, state: State) -> str:
     """How much it is, and about how long it will take."""
     turns, asked = len(series.turns()), len(series.prompts)
-    prompts = counted("{prompts} prompt", "{prompts} prompts", asked, prompts=f"{asked:,}")
-    replies = counted("{replies} reply", "{replies} replies", turns, replies=f"{turns:,}")
+    prompts = counted("{prompts} prompt", "{prompts} prompts", asked, prompts=figure(asked, ","))
+    replies = counted("{replies} reply", "{replies} replies", turns, replies=figure(turns, ","))
     left = Pace(series, state.cost, has_draft=state.draft is not None).left()
     if left is None:
         return tr(
@@ -211,5 +211,5 @@ def _count(value: int, low: int, high: int, name: str) -> QSpinBox:
     box.setValue(value)
     box.setGroupSeparatorShown(True)
     box.setAccessibleName(name)
-    box.setToolTip(tr("From {low} to {high}.", low=low, high=f"{high:,}"))
+    box.setToolTip(tr("From {low} to {high}.", low=low, high=figure(high, ",")))
     return box

@@ -10,7 +10,7 @@ from backend.bench.words import margins
 from backend.bench.workloads import ALL
 from backend.errors import EngineError, ErrorCode
 from desktop.figures import MISSING, forecast_time
-from desktop.language import counted, marked, tr
+from desktop.language import counted, figure, marked, tr
 
 _HEADINGS = {
     marked("Prompts"): marked("Their category."),
@@ -54,32 +54,32 @@ def cells(row: Row) -> tuple[str, ...]:
     return (
         tr("All", note="prompts") if row.category == ALL else row.category,
         way(row.mode),
-        _shown(row.tokens_per_second, "{:.1f}"),
+        _shown(row.tokens_per_second, ".1f"),
         _ratio(row.generation),
         _ratio(row.request),
-        _shown(row.acceptance, "{:.0%}").replace("%", " %"),
-        _shown(row.tokens_per_pass, "{:.2f}"),
+        _shown(row.acceptance, ".0%").replace("%", " %"),
+        _shown(row.tokens_per_pass, ".2f"),
         f"{row.equal}/{row.compared}" if row.compared else MISSING,
-        _shown(row.worst_margin, "{:.3g}"),
+        _shown(row.worst_margin, ".3g"),
     )
 
 
 def _ratio(ratio: Ratio | None) -> str:
     if ratio is None:
         return MISSING
-    value, low, high = (f"{x:.2f}" for x in (ratio.value, ratio.low, ratio.high))
+    value, low, high = (figure(x, ".2f") for x in (ratio.value, ratio.low, ratio.high))
     return tr("{value}× ({low} to {high})", value=value, low=low, high=high) if ratio.prompts > 1 else f"{value}×"
 
 
 def _shown(value: float | None, form: str) -> str:
-    return MISSING if value is None else form.format(value)
+    return MISSING if value is None else figure(value, form)
 
 
 def progress(at: int, of: int, left: float | None) -> str:
     """Which reply is measured; ``left`` = milliseconds for the rest."""
     if left is None:
-        return tr("Reply {at} of {of}", at=f"{at:,}", of=f"{of:,}")
-    return tr("Reply {at} of {of}, about {time} left", at=f"{at:,}", of=f"{of:,}", time=forecast_time(left))
+        return tr("Reply {at} of {of}", at=figure(at, ","), of=figure(of, ","))
+    return tr("Reply {at} of {of}, about {time} left", at=figure(at, ","), of=figure(of, ","), time=forecast_time(left))
 
 
 def where(series: Series, turn: Turn) -> str:
@@ -96,7 +96,7 @@ def where(series: Series, turn: Turn) -> str:
 
 def ending(error: EngineError | None, done: int, of: int) -> str:
     """How many replies were measured, and why not all."""
-    shown = {"done": f"{done:,}", "of": f"{of:,}"}
+    shown = {"done": figure(done, ","), "of": figure(of, ",")}
     if error is None:
         return counted("{done} reply measured.", "{done} replies measured.", done, **shown)
     if error.code is ErrorCode.CANCELLED:
@@ -127,5 +127,5 @@ def differences(found: Sequence[Divergence]) -> str:
         for d in found[:_DIFFERENCES]
     ]
     if len(found) > _DIFFERENCES:
-        said.append(tr("… and {more} more in the saved report.", more=f"{len(found) - _DIFFERENCES:,}"))
+        said.append(tr("… and {more} more in the saved report.", more=figure(len(found) - _DIFFERENCES, ",")))
     return "\n".join(said)

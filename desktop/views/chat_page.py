@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFontInf
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from backend.protocol import PromptProgress
-from desktop.language import counted
+from desktop.language import counted, figure
 from desktop.maths.typesetter import Typesetter
 from desktop.models.conversation import Conversation
 from desktop.store import Message
@@ -121,8 +121,8 @@ class ChatPage(QWidget):
             "Reading the prompt, {done} of {total} token",
             "Reading the prompt, {done} of {total} tokens",
             progress.total,
-            done=f"{progress.done:,}",
-            total=f"{progress.total:,}",
+            done=figure(progress.done, ","),
+            total=figure(progress.total, ","),
         )
         self.messages.set_waiting(said)
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from backend.errors import EngineError
 from backend.protocol import Comparison, Delta, PromptProgress, Timings
 from desktop.figures import count, figures
-from desktop.language import counted, marked, tr
+from desktop.language import counted, figure, marked, tr
 from desktop.maths.typesetter import Typesetter
 from desktop.models.thinking import tagged
 from desktop.signs import seen
@@ -228,7 +228,7 @@ class Pane(QFrame):
     def _show(self, timings: Timings) -> None:
         shown = figures(timings)
         made = timings.predicted_n
-        tokens = counted("{tokens} token", "{tokens} tokens", made, tokens=f"{made:,}")
+        tokens = counted("{tokens} token", "{tokens} tokens", made, tokens=figure(made, ","))
         self.set_state(" · ".join([shown.rate, *([shown.accepted] if timings.draft_n else []), tokens]))
 
 
@@ -243,11 +243,11 @@ def verdict(result: Comparison) -> str:
     if not measured(result):
         speed = tr("Too short to measure a speed")
     elif ratio >= 1 + _NOISE:
-        speed = tr("{ratio}× faster with speculation", ratio=f"{ratio:.2f}")
+        speed = tr("{ratio}× faster with speculation", ratio=figure(ratio, ".2f"))
     elif 0 < ratio <= 1 - _NOISE:
-        speed = tr("{ratio}× slower with speculation", ratio=f"{1 / ratio:.2f}")
+        speed = tr("{ratio}× slower with speculation", ratio=figure(1 / ratio, ".2f"))
     elif ratio > 0:
-        speed = tr("About equally fast ({ratio}×)", ratio=f"{ratio:.2f}")
+        speed = tr("About equally fast ({ratio}×)", ratio=figure(ratio, ".2f"))
     else:
         speed = tr("No speed measured")
     return tr("{speed}, texts identical", speed=speed) if result.identical else tr("{speed}, texts differ", speed=speed)
@@ -257,7 +257,7 @@ def explanation(result: Comparison) -> str:
     """The whole request's ratio, and the first difference with both tokens, their margins and why."""
     parts = []
     if measured(result):
-        parts.append(tr("Whole request, prompt included: {ratio}×.", ratio=f"{result.request_ratio:.2f}"))
+        parts.append(tr("Whole request, prompt included: {ratio}×.", ratio=figure(result.request_ratio, ".2f")))
     parts.append(tr("Seed {seed}.", seed=result.seed))
     if (found := result.difference) is not None:
         first = tr(

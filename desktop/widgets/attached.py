@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBox
 
 from backend.documents import Attachment
 from backend.text import shown_size
-from desktop.language import tr
+from desktop.language import figure, tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.elided import Elided
 from desktop.widgets.marks import mark
@@ -126,7 +126,7 @@ class Attached(QFrame):
         body.setContentsMargins(8, 0, 4, 4)
         body.addWidget(text)
         if len(self.attachment.text) > _SHOWN:
-            shown, total = f"{_SHOWN:,}", f"{len(self.attachment.text):,}"
+            shown, total = figure(_SHOWN, ","), figure(len(self.attachment.text), ",")
             words = tr("Here are the first {shown} of {total} characters. Copy takes all.", shown=shown, total=total)
             more = QLabel(words)
             more.setObjectName("subtle")

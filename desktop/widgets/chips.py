@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePol
 from backend.documents import Attachment, estimated_tokens
 from backend.text import shown_size
 from desktop.figures import count
-from desktop.language import counted, tr
+from desktop.language import counted, figure, tr
 from desktop.theme.icons import IconButton
 from desktop.widgets.tips import plain
 
@@ -82,7 +82,7 @@ class Chip(QFrame):
         else:
             facts = tr("{size} · {tokens} tok", size=size, tokens=short)
         more = ". ".join(filter(None, [self.attachment.part, self.attachment.note]))
-        whole = f"{about}{tokens:,}"
+        whole = f"{about}{figure(tokens, ',')}"
         said = counted("{size}, {tokens} token.", "{size}, {tokens} tokens.", tokens, size=size, tokens=whole)
         self._say(facts, f"{said} {more}".strip())
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.language import marked, tr
+from desktop.language import figure, marked, tr
 from desktop.signs import seen
 
 _COLUMNS = (
@@ -131,8 +131,8 @@ def round_title(record: dict[str, Any]) -> str:
         "number": record.get("round"),
         "guessed": len(record.get("proposed") or ()),
         "accepted": record.get("accepted") or 0,
-        "guessing": f"{record.get('draft_ms') or 0:.1f}",
-        "took": f"{record.get('verify_ms') or 0:.1f}",
+        "guessing": figure(record.get("draft_ms") or 0, ".1f"),
+        "took": figure(record.get("verify_ms") or 0, ".1f"),
     }
     if said is not None:
         return tr(said, **values)

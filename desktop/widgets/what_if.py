@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QWidget
 
 from backend.protocol import CostTable
-from desktop.language import tr
+from desktop.language import figure, tr
 from desktop.models.insight import says_what_if
 
 
@@ -24,7 +24,7 @@ class WhatIf(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.addWidget(heading, 0, 0, 1, 3)
-        self.alpha = self._slider(tr("Acceptance"), 0, 100, 80, lambda value: f"{value / 100:.2f}")
+        self.alpha = self._slider(tr("Acceptance"), 0, 100, 80, lambda value: figure(value / 100, ".2f"))
         self.length = self._slider(tr("Draft length"), 0, 16, 4, str)
         self.share = self._slider(tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: f"{value} %")
         self.words = QLabel()

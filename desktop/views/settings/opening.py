@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 
-from desktop.language import tr
 from desktop.models.named import Named
 from desktop.presets import Prompt
 from desktop.views.chat_settings import ChatSettingsDialog

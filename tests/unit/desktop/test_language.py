@@ -10,7 +10,8 @@ import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QApplication
 
-from desktop.language import counted, locale, tr
+from desktop.figures import count
+from desktop.language import counted, figure, locale, tr
 from desktop.languages import speak, wanted_of
 from desktop.words import Notice
 from installers.translations import release
@@ -20,6 +21,7 @@ GERMAN = {
     "Stay {name}": ["Bleib {name}"],
     "Lost {name}": ["Verloren {nmae}"],
     "In {folder}": ["In {folder:>20}"],
+    "{rate:.1f} tok/s": ["{rate:.1f} Token/s"],
     "en": ["de"],
     "%n files": ["%n Datei", "%n Dateien"],
 }
@@ -75,6 +77,14 @@ def test_a_translation_speaks(app: QApplication, folder: Path) -> None:
     assert tr("Not translated {name}", name="Ada") == "Not translated Ada"
     assert locale().dayName(1) == "Montag"
     assert app.layoutDirection() is Qt.LayoutDirection.LeftToRight
+
+
+def test_numbers_have_the_signs_of_the_language(app: QApplication, folder: Path) -> None:
+    assert (figure(1234.5, ",.1f"), count(1204)) == ("1,234.5", "1,204")
+    speak(app, "de", folder)
+    assert tr("{rate:.1f} tok/s", rate=12.34) == "12,3 Token/s"
+    assert (figure(1234.5, ",.1f"), count(1204)) == ("1.234,5", "1.204")
+    assert tr("Not translated {n:,} of {name}", n=2000, name="1.5") == "Not translated 2.000 of 1.5"
 
 
 def test_a_slip_in_a_translation_costs_its_sentence_only(app: QApplication, folder: Path) -> None:

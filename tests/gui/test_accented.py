@@ -26,7 +26,7 @@ from tests.gui.models import opened, started
 from tests.gui.person import MakeDesktop
 from tests.gui.pseudo import accented, make, spoken
 from tests.gui.scripted import ScriptedEngine
-from tests.gui.windows import DIALOGS, SCRIPT, dialogs, stages, texts
+from tests.gui.windows import DIALOGS, SCRIPT, dialogs, measured, stages, texts, trials
 from tests.unit.library.server import Hub
 
 _KEY = r"(?:Ctrl|Shift|Alt|Esc|Backspace|Return|Enter|Del|F\d+)(?:\+\w+)*"
@@ -123,6 +123,22 @@ def test_the_first_start(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> N
     welcome.show_progress("Model One", 1, 2, 3.0)
     assert english(welcome, *published(desktop)) == []
     assert cut(welcome) == []
+
+
+def test_the_benchmark(desktop: Desktop, qtbot: QtBot) -> None:
+    """Its verdict and its noise are the engine's own sentences; a file of prompts has English keys."""
+    file = ["prompts.jsonl", '"id"', '"category"', '"prompt"']
+    for dialog in measured(desktop, qtbot):
+        report = desktop.window.benchmarking.benchmark.report
+        own = [report.verdict, report.noise] if report is not None else []
+        assert english(dialog, *file, *own) == []
+        assert cut(dialog) == []
+
+
+def test_a_trial(qtbot: QtBot) -> None:
+    for dialog in trials(qtbot):
+        assert english(dialog, "other", "broken", "2 of 3.") == []
+        assert cut(dialog) == []
 
 
 def test_what_goes_wrong(desktop: Desktop) -> None:

@@ -18,7 +18,7 @@ from tests.gui.models import opened, started
 from tests.gui.person import MakeDesktop, finished, send
 from tests.gui.pseudo import hebrew, make, spoken
 from tests.gui.scripted import ScriptedEngine
-from tests.gui.windows import DIALOGS, SCRIPT, dialogs, stages, texts
+from tests.gui.windows import DIALOGS, SCRIPT, dialogs, measured, stages, texts, trials
 from tests.unit.library.server import Hub
 
 RTL = Qt.LayoutDirection.RightToLeft
@@ -97,6 +97,17 @@ def test_every_stage_is_shown_without_a_warning(desktop: Desktop, qtbot: QtBot) 
 def test_every_dialog_is_shown_without_a_warning(desktop: Desktop, action: str) -> None:
     for dialog in dialogs(desktop, action):
         assert mirrored(dialog)
+
+
+def test_the_benchmark_is_shown_without_a_warning(desktop: Desktop, qtbot: QtBot) -> None:
+    for dialog in measured(desktop, qtbot):
+        assert mirrored(dialog)
+
+
+def test_a_trial_is_shown_without_a_warning(qtbot: QtBot) -> None:
+    for dialog in trials(qtbot):
+        assert mirrored(dialog)
+        assert dialog.table.columnViewportPosition(0) > dialog.table.columnViewportPosition(1)
 
 
 def test_the_models_are_shown_without_a_warning(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> None:

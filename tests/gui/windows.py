@@ -25,11 +25,14 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 import desktop as program
+from backend.bench.tune import Failed, Trying
+from backend.forecast import Forecast
 from desktop.start import Desktop
 from desktop.store.salvage import Saved
 from desktop.views.benchmark_options import FILE
 from desktop.views.refusal import Refusal
 from desktop.views.salvaging import Salvaging
+from desktop.views.trial import TrialDialog
 from desktop.widgets.pages import Pages
 from tests.gui.measuring import begin, over
 from tests.gui.measuring import opened as benchmark
@@ -78,7 +81,7 @@ def every_dialog(desktop: Desktop, qtbot: QtBot) -> Iterator[QDialog]:
     qtbot.waitUntil(lambda: desktop.shelf.named("one") is not None, timeout=20_000)
     for action in DIALOGS:
         yield from dialogs(desktop, action)
-    yield from _measuring(desktop, qtbot)
+    yield from measured(desktop, qtbot)
     models = opened(desktop, qtbot)
     assert models.rows.select("one")
     yield models
@@ -98,7 +101,7 @@ def every_dialog(desktop: Desktop, qtbot: QtBot) -> Iterator[QDialog]:
         alone.close()
 
 
-def _measuring(desktop: Desktop, qtbot: QtBot) -> Iterator[QDialog]:
+def measured(desktop: Desktop, qtbot: QtBot) -> Iterator[QDialog]:
     """With a file to choose, and with a report."""
     dialog = benchmark(desktop)
     usual = dialog.options.source.currentIndex()
@@ -109,6 +112,24 @@ def _measuring(desktop: Desktop, qtbot: QtBot) -> Iterator[QDialog]:
     over(desktop, qtbot)
     yield dialog
     dialog.close()
+
+
+def trials(qtbot: QtBot) -> Iterator[TrialDialog]:
+    """On its way, with what drafts came to, and without any that could be tried."""
+    best = Forecast("small", 4000, 0.81, 0.05, 4, 1.84, {4: 1.84})
+    none = Forecast("other", 4000, 0.2, 0.4, 0, 1.0, {4: 0.7})
+    failed = Failed("broken", "2 of 3.")
+    for found in ((), (none, best, failed), (none,), (failed,)):
+        dialog = TrialDialog("big", str)
+        qtbot.addWidget(dialog)
+        dialog.show_progress(Trying("small", 1, 2, loading=False, fraction=0.3))
+        dialog.show()
+        yield dialog
+        dialog.show_found(list(found), "small")
+        yield dialog
+        dialog.show_end(list(found), 20)
+        yield dialog
+        dialog.close()
 
 
 def kinds_of_dialogs() -> set[type[QDialog]]:

@@ -118,7 +118,8 @@ def _run(arguments: list[str]) -> int:
         return _window(["--language", args.language] if args.language else [])
     if args.language:
         raise EngineError(
-            ErrorCode.BAD_REQUEST, f"--language is the window's: leave it out, or start the window without '{args.command}'."
+            ErrorCode.BAD_REQUEST,
+            f"--language is the window's: leave it out, or start the window without '{args.command}'.",
         )
     code: int = args.run(args)
     return code

@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from backend.bench.workloads import ALL
 from backend.errors import EngineError, ErrorCode
 from desktop import words
 from desktop.models.choices import label
@@ -126,11 +127,12 @@ def test_the_first_start(hub: Hub, make_desktop: MakeDesktop, qtbot: QtBot) -> N
 
 
 def test_the_benchmark(desktop: Desktop, qtbot: QtBot) -> None:
-    """Its verdict and its noise are the engine's own sentences; a file of prompts has English keys."""
+    """Its verdict and its noise are the engine's own sentences; prompts and their file have English keys."""
     file = ["prompts.jsonl", '"id"', '"category"', '"prompt"']
     for dialog in measured(desktop, qtbot):
         report = desktop.window.benchmarking.benchmark.report
-        own = [report.verdict, report.noise] if report is not None else []
+        kinds = {row.category for row in report.rows} - {ALL} if report is not None else set[str]()
+        own = [report.verdict, report.noise, *kinds] if report is not None else []
         assert english(dialog, *file, *own) == []
         assert cut(dialog) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.protocol import ONLY_SINGLE, LoadProgress, PromptProgress, State, Timings
 from desktop.language import marked, tr
-from desktop.models.engine import Mode
+from desktop.models.wishes import Mode
 
 _PHASES = {
     "target": marked("Loading target {percent:.0f} %"),

@@ -139,6 +139,7 @@ class Desktop:
         self.shelf.close()
         self.settings.change(clean_exit=True)
         self.store.close()
+        self.theme.close()
 
 
 class _Faults(QObject, logging.Handler):
@@ -236,7 +237,8 @@ def _refuse(app: QApplication, message: str) -> int:
     """Say why there is no window, in a window and on stderr."""
     log.error("%s", message)
     sys.stderr.write(message + "\n")
-    Theme(app).choose("system")
+    theme = Theme(app)
+    theme.choose("system")
     refusal = Refusal(message)
     refusal.show()
     app.exec()

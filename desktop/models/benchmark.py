@@ -38,8 +38,15 @@ class Benchmark(QObject):
     changed = Signal()
     """``phase``, ``runs`` or ``rows`` changed."""
 
-    def __init__(self, bridge: EngineBridge, engine: Engine, settings: SettingsFile, busy: Callable[[], bool]) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        bridge: EngineBridge,
+        engine: Engine,
+        settings: SettingsFile,
+        busy: Callable[[], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
         self._bridge, self._engine, self._settings, self._busy = bridge, engine, settings, busy
         self.phase: Phase = "idle"
         self.series: Series | None = None

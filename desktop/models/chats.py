@@ -6,7 +6,7 @@ from bisect import bisect_left
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from PySide6.QtCore import QDate, QDateTime, QModelIndex, QPersistentModelIndex, QStringListModel, Qt
+from PySide6.QtCore import QDate, QDateTime, QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt
 
 from desktop.language import counted, locale, marked, tr
 from desktop.store import Chat, Hit
@@ -47,8 +47,8 @@ class ChatList(QStringListModel):
     It holds their texts too: a view asks for the number of rows at every row, and here Qt answers that by itself.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
         self._chats: list[Chat] = []
         self._rows: list[_Row] = []
 

@@ -36,8 +36,15 @@ class Trial(QObject):
     failed = Signal(object)
     """EngineError: it ended before its end."""
 
-    def __init__(self, bridge: EngineBridge, engine: Engine, chats: Path, busy: Callable[[], bool]) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        bridge: EngineBridge,
+        engine: Engine,
+        chats: Path,
+        busy: Callable[[], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
         self._bridge, self._engine, self._chats, self._busy = bridge, engine, chats, busy
         self.phase: Phase = "idle"
         self.used = ""

@@ -22,16 +22,20 @@ _SMALLEST_POINTS = 10.0
 
 
 class Theme(QObject):
-    """Owns the application's palette and style sheet."""
+    """Owns the application's palette and style sheet, until closed."""
 
     def __init__(self, app: QApplication) -> None:
-        super().__init__(app)
+        super().__init__()
         self._app = app
         self.choice: Choice = "system"
         self._font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
         self._points = max(QFontInfo(self._font).pointSizeF(), _SMALLEST_POINTS)
         self._size(100)
-        app.styleHints().colorSchemeChanged.connect(lambda _: self._dress())
+        self._listening = app.styleHints().colorSchemeChanged.connect(self._dress)
+
+    def close(self) -> None:
+        """The application stays as it is: another one dresses it, if any."""
+        QObject.disconnect(self._listening)
 
     def choose(self, choice: Choice) -> None:
         """Switch to ``choice`` now."""

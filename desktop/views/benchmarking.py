@@ -47,7 +47,7 @@ class Benchmarking(QObject):
     ) -> None:
         super().__init__(window)
         self._engine, self._conversation, self._window = engine, conversation, window
-        self.benchmark = Benchmark(bridge, engine, settings, lambda: conversation.running or comparing.running)
+        self.benchmark = Benchmark(bridge, engine, settings, lambda: conversation.running or comparing.running, self)
         self.dialog: BenchmarkDialog | None = None
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="benchmark")
         self._done.connect(lambda act: act())

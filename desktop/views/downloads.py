@@ -27,9 +27,16 @@ class Downloads(QObject):
     """The models window is wanted; a model's id, or nothing."""
 
     def __init__(
-        self, shelf: Shelf, outlooks: Outlooks, welcome: Welcome, bar: NoticeBar, status: StatusBar, engine: Engine
+        self,
+        shelf: Shelf,
+        outlooks: Outlooks,
+        welcome: Welcome,
+        bar: NoticeBar,
+        status: StatusBar,
+        engine: Engine,
+        parent: QObject | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(parent)
         self._shelf, self._welcome, self._bar, self._engine = shelf, welcome, bar, engine
         self._outlooks, self._fetching = outlooks, shelf.fetching
         self._proposal = Proposal()

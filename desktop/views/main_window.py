@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QResizeEvent
@@ -50,6 +51,9 @@ from desktop.widgets.divided import Divided
 from desktop.widgets.status_bar import StatusBar
 from desktop.widgets.toast import Toast
 from desktop.words import YOURS, Notice
+
+if TYPE_CHECKING:
+    from desktop.views.panel import Panel
 
 
 class MainWindow(QMainWindow):
@@ -107,7 +111,7 @@ class MainWindow(QMainWindow):
             Unseen(self, conversation),
         )
         self.outlooks = Outlooks(self)
-        self.downloads = Downloads(shelf, self.outlooks, self.page.welcome, self.page.notice, self.status, engine)
+        self.downloads = Downloads(shelf, self.outlooks, self.page.welcome, self.page.notice, self.status, engine, self)
         self.models = ModelChoice(self)
         self.setMinimumSize(480, 360)
         self.resize(1100, 760)
@@ -156,14 +160,14 @@ class MainWindow(QMainWindow):
         self.settings.noticed.connect(self.page.notice.show_notice)
         self.conversation.opened.connect(self._opened)
         self.conversation.chat_changed.connect(self._chat_changed)
-        self.conversation.withdrawn.connect(self._saved)
+        self.conversation.withdrawn.connect(self._look_at_unsaved)
         self.page.messages.compare.connect(self.compare)
         self.page.notice.acted.connect(self._act)
         self.comparing.opened.connect(lambda: self.stack.setCurrentWidget(self.comparing.view))
         self.comparing.view.closed.connect(self.close_compare)
 
     @property
-    def panel(self) -> QWidget | None:
+    def panel(self) -> Panel | None:
         """The speculation panel, once it was wanted."""
         return self.beside.panel
 
@@ -264,8 +268,8 @@ class MainWindow(QMainWindow):
         self.sidebar.make_room(event.size().width())
         self.toast.place()
 
-    def _saved(self) -> None:
-        if self._leaving is not None:
+    def _look_at_unsaved(self) -> None:
+        if self._leaving is not None and not self.conversation.unsaved.problem:
             self.page.notice.withdraw(self._leaving)
             self._leaving = None
 
@@ -282,5 +286,5 @@ class MainWindow(QMainWindow):
         self.dialogs.finish()
         self.habits.keep()
         self.benchmarking.leave()
-        QTimer.singleShot(0, self.close_compare)
+        QTimer.singleShot(0, self, self.close_compare)
         super().closeEvent(event)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from desktop.widgets.what_if import WhatIf
-
 if TYPE_CHECKING:
     from desktop.views.main_window import MainWindow
 
@@ -28,9 +26,8 @@ def _panes(window: MainWindow) -> list[tuple[QWidget, QWidget]]:
     if page.messages.isVisible() and page.messages.widgets:
         panes.append((page.messages, page.messages.widgets[-1]))
     panes.append((page.composer, page.composer.edit))
-    what_if = window.panel.findChild(WhatIf) if window.panel is not None else None
-    if window.panel is not None and what_if is not None:
-        panes.append((window.panel, what_if.alpha))
+    if window.panel is not None:
+        panes.append((window.panel, window.panel.what_if.alpha))
     return panes
 
 

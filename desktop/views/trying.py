@@ -32,7 +32,7 @@ class DraftTrial(QObject):
     ) -> None:
         super().__init__(window)
         self._engine, self._shelf, self._window = engine, shelf, window
-        self.trial = Trial(bridge, engine, store.path, lambda: conversation.running or comparing.running)
+        self.trial = Trial(bridge, engine, store.path, lambda: conversation.running or comparing.running, self)
         self.dialog: TrialDialog | None = None
         self.trial.changed.connect(self._show)
         self.trial.failed.connect(self._failed)

@@ -72,12 +72,6 @@ class MessageWidget(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._author_of, self._author = author, author(message)
         self.blocks = BlockView(maths=maths)
-        self._footer = QLabel()
-        self._footer.setObjectName("footer")
-        self._footer.setWordWrap(True)
-        self._footer.setTextFormat(Qt.TextFormat.PlainText)
-        self._waiting = QLabel(tr("Waiting for the first word…"))
-        self._waiting.setObjectName("subtle")
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(RING, 2, RING, 2)
         self._layout.setSpacing(6)
@@ -189,7 +183,7 @@ class MessageWidget(QFrame):
             card.setVisible(own)
 
     def set_waiting(self, text: str) -> None:
-        """What happens before the first word."""
+        """What happens before the first word of a reply."""
         self._waiting.setText(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -272,10 +266,16 @@ class MessageWidget(QFrame):
         head.addWidget(self._by)
         head.addStretch(1)
         self._layout.addLayout(head)
+        self._waiting = QLabel(tr("Waiting for the first word…"))
+        self._waiting.setObjectName("subtle")
         self._layout.addWidget(self._waiting)
         self._inner = QVBoxLayout()
         self._inner.addWidget(self.blocks)
         self._layout.addLayout(self._inner)
+        self._footer = QLabel()
+        self._footer.setObjectName("footer")
+        self._footer.setWordWrap(True)
+        self._footer.setTextFormat(Qt.TextFormat.PlainText)
         self._bar = QWidget()
         row = QHBoxLayout(self._bar)
         row.setContentsMargins(0, 0, 0, 0)
@@ -285,8 +285,8 @@ class MessageWidget(QFrame):
         tools.sibling.connect(lambda step: self.sibling.emit(self.message, step))
         tools.add("pencil", tr("Edit reply"), self.rewrite)
         tools.add_copy(self.copy)
-        self._continue = tools.add("onward", tr("Continue"), lambda: self.go_on.emit(self.message), "Ctrl+Shift+R")
-        tools.add("again", tr("Regenerate"), lambda: self.regenerate.emit(self.message), "Ctrl+R")
+        self._continue = tools.add("onward", tr("Continue"), lambda: self.go_on.emit(self.message), "continue")
+        tools.add("again", tr("Regenerate"), lambda: self.regenerate.emit(self.message), "regenerate")
         compare = tr("Compare with and without speculation")
         self._compare = tools.add("columns", compare, lambda: self.compare.emit(self.message))
         row.addWidget(tools)
@@ -294,7 +294,6 @@ class MessageWidget(QFrame):
 
     def copy(self) -> None:
         """The message's own text, Markdown and all, without the thinking before it."""
-        reply = self.message.role == "assistant"
-        text = answer(whole_text(self.message)) if reply else self.message.content
-        QGuiApplication.clipboard().setText(text)
+        text = whole_text(self.message)
+        QGuiApplication.clipboard().setText(answer(text) if self.message.role == "assistant" else text)
         self._tools.show_copied()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from desktop.language import tr
+from desktop.shortcuts import key_text
 from desktop.theme.icons import IconButton
 
 
@@ -37,9 +38,9 @@ class MessageTools(QWidget):
             self._row.addWidget(label)
             self.add("right", later, lambda: self.sibling.emit(1)).setEnabled(n < of)
 
-    def add(self, icon: str, label: str, act: Callable[[], object], shortcut: str = "") -> IconButton:
-        """A button at the end of the row."""
-        button = IconButton(icon, label, shortcut=shortcut)
+    def add(self, icon: str, label: str, act: Callable[[], object], action: str = "") -> IconButton:
+        """A button at the end of the row; ``action`` = that of the window which does the same by a key."""
+        button = IconButton(icon, label, shortcut=key_text(action) if action else "")
         button.clicked.connect(lambda: act())
         self._row.addWidget(button)
         return button

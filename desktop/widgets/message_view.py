@@ -166,9 +166,10 @@ class MessageView(QScrollArea):
             QTimer.singleShot(0, self, lambda: bar.setValue(round(share * bar.maximum())))
 
     def set_waiting(self, text: str) -> None:
-        """What the last reply is doing before its first word."""
-        if self._widgets:
-            self.widgets[-1].set_waiting(text)
+        """What the reply that is made is doing before its first word, where it is shown."""
+        for widget in self.widgets[-1:]:
+            if widget.message.state == "streaming":
+                widget.set_waiting(text)
 
     def to_end(self) -> None:
         """Follow the end from now on."""

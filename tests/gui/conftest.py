@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -46,6 +47,17 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempt, "PATIENCE_S", 30.0)
 
 
+def end(desktop: Desktop) -> None:
+    """Close it, and let go of it: its parts tell its views things, and views hold on to the parts that they show."""
+    desktop.theme.set_text_size(100)  # a test's size of text is its own
+    desktop.window.close()
+    desktop.close()
+    for part in (desktop.conversation, desktop.comparing, desktop.engine, desktop.shelf, desktop.bridge):
+        shiboken6.delete(part)
+    for last in (desktop.settings, desktop.maths, desktop.theme):  # others tell them things
+        shiboken6.delete(last)
+
+
 @pytest.fixture
 def make_desktop(qtbot: QtBot, tandem_home: Path) -> Iterator[MakeDesktop]:
     """Start a desktop around an engine; closed at the end."""
@@ -62,9 +74,7 @@ def make_desktop(qtbot: QtBot, tandem_home: Path) -> Iterator[MakeDesktop]:
 
     yield make
     for desktop in started:
-        desktop.theme.set_text_size(100)  # a test's size of text is its own
-        desktop.window.close()
-        desktop.close()
+        end(desktop)
 
 
 @pytest.fixture
@@ -103,9 +113,7 @@ def real(qtbot: QtBot, tandem_home: Path, tiny_models: Path) -> Iterator[Callabl
 
     yield make
     for desktop in started:
-        desktop.theme.set_text_size(100)  # a test's size of text is its own
-        desktop.window.close()
-        desktop.close()
+        end(desktop)
 
 
 OWN = """

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
 from desktop.store import Message, Store
+from desktop.words import Notice
 from tests.gui.faults import buttons, no_folder, try_again, unwritable
 from tests.gui.person import finished, send
 from tests.gui.scripted import LONG, ScriptedEngine
@@ -45,6 +46,8 @@ def test_a_reply_that_cannot_be_saved_stays_on_screen_and_is_saved_later(
         assert reply.footer_text.startswith("41.2 tok/s")
         assert not window.close()  # not without a word
         assert window.isVisible()
+        conversation.withdrawn.emit(Notice("Waiting for something else"))
+        assert window.page.notice.isVisible()
         assert "Close Tandem again" in window.page.notice.text
         try_again(desktop, qtbot)
         qtbot.wait(50)

@@ -113,6 +113,18 @@ def test_what_is_seen_is_not_told(desktop: Desktop, qtbot: QtBot, told: list[str
     assert desktop.window.findChildren(QSystemTrayIcon) == []
 
 
+def test_what_ends_with_the_program_is_not_told(
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, alerts: list[object], told: list[str]
+) -> None:
+    engine.held = True
+    send(desktop, qtbot)
+    qtbot.waitUntil(lambda: desktop.conversation.running)
+    desktop.window.close()
+    desktop.close()
+    assert not desktop.conversation.running
+    assert (alerts, told) == ([], [])
+
+
 def test_a_short_reply_is_not_told(
     desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, alerts: list[object], told: list[str]
 ) -> None:

@@ -40,6 +40,10 @@ class PresetUse:
         if self.model.count():
             page.row(tr("One model"), self.model)
             page.row(tr("Its preset"), self.single)
+        else:
+            for unused in (self.model, self.single):  # it goes with the page all the same
+                unused.setParent(page)
+                unused.hide()
 
     def refresh(self) -> None:
         """Show what holds; presets may have come, gone, or have other names."""

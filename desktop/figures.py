@@ -148,6 +148,11 @@ def share(done: int, total: int) -> str:
     return tr("{done} of {total}", done=gigabytes(done), total=gigabytes(total))
 
 
+def percent(share: float) -> str:
+    """``82 %``, of a share between 0 and 1."""
+    return tr("{percent:.0f} %", percent=100 * share)
+
+
 def duration(seconds: float) -> str:
     """``45 s``, ``3 min``, ``1 h 20 min``: no more exact than it can be known."""
     if seconds < 60:

@@ -8,6 +8,7 @@ from typing import Any
 
 from backend.equations import between, expected_tokens, flat_speedup, ms_per_token
 from backend.protocol import CostTable, Timings
+from desktop.figures import percent
 from desktop.language import figure, marked, tr
 
 CURVES = (4, 8)
@@ -158,8 +159,8 @@ def says_shares(shares: tuple[float, float, float] | None) -> str:
     """The same in words."""
     if shares is None:
         return tr("No rounds yet.")
-    draft, verify, host = (f"{share:.0%}".replace("%", " %") for share in shares)
-    return tr("From the left: draft {draft}, target {verify}, host {host}.", draft=draft, verify=verify, host=host)
+    draft, verify, host = map(percent, shares)
+    return tr("In this order: draft {draft}, target {verify}, host {host}.", draft=draft, verify=verify, host=host)
 
 
 def says_what_if(alpha: float, k: int, share: float, cost: CostTable | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.errors import EngineError
-from desktop.settings import LOOKUP, ModelChoices, Settings
+from desktop.settings import LOOKUP, Settings
 from desktop.words import Action, Notice, notice
 
 
@@ -35,8 +35,7 @@ def as_it_fits(settings: Settings, target: str, error: EngineError) -> dict[str,
     """
     if (n_ctx := _plan(error).get("n_ctx")) is None:
         return {"draft": LOOKUP}
-    own = settings.models.get(target, ModelChoices()).model_copy(update={"n_ctx": n_ctx})
-    return {"models": settings.models | {target: own}}
+    return {"models": settings.choosing(target, n_ctx=n_ctx)}
 
 
 def _plan(error: EngineError) -> dict[str, Any]:

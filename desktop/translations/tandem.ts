@@ -158,7 +158,7 @@
     </message>
     <message>
         <source>Stopped.</source>
-        <extracomment>desktop/jobs.py, desktop/models/benchmark.py, desktop/models/engine.py</extracomment>
+        <extracomment>desktop/jobs.py, desktop/models/benchmark.py, desktop/models/engine.py, desktop/models/wishes.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -262,7 +262,7 @@
     </message>
     <message>
         <source>{title}: {text}</source>
-        <extracomment>desktop/models/chats.py</extracomment>
+        <extracomment>desktop/models/chats.py, desktop/views/cheat_sheet.py, desktop/widgets/chips.py, desktop/widgets/picker.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -421,7 +421,7 @@
     </message>
     <message>
         <source>The draft model is not in use</source>
-        <extracomment>desktop/models/engine.py</extracomment>
+        <extracomment>desktop/models/wishes.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1446,6 +1446,16 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>{percent:.0f} %</source>
+        <extracomment>desktop/figures.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In this order: draft {draft}, target {verify}, host {host}.</source>
+        <extracomment>desktop/models/insight.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Copy as text</source>
         <extracomment>desktop/views/benchmark.py</extracomment>
         <translation type="unfinished"></translation>
@@ -2332,11 +2342,6 @@
     </message>
     <message>
         <source>draft step</source>
-        <extracomment>desktop/models/insight.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>From the left: draft {draft}, target {verify}, host {host}.</source>
         <extracomment>desktop/models/insight.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
@@ -3762,11 +3767,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>{share:.0f} %</source>
-        <extracomment>desktop/views/trial.py</extracomment>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>none</source>
         <extracomment>desktop/views/trial.py</extracomment>
         <translation type="unfinished"></translation>
@@ -4462,6 +4462,11 @@
     <message>
         <source>Save</source>
         <extracomment>desktop/widgets/rewrite.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&lt; {most}</source>
+        <extracomment>desktop/widgets/round_table.py</extracomment>
         <translation type="unfinished"></translation>
     </message>
     <message>

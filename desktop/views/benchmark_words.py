@@ -9,7 +9,7 @@ from backend.bench.series import Series, Turn
 from backend.bench.words import margins
 from backend.bench.workloads import ALL
 from backend.errors import EngineError, ErrorCode
-from desktop.figures import MISSING, forecast_time
+from desktop.figures import MISSING, forecast_time, percent
 from desktop.language import counted, figure, marked, tr
 
 _HEADINGS = {
@@ -57,7 +57,7 @@ def cells(row: Row) -> tuple[str, ...]:
         _shown(row.tokens_per_second, ".1f"),
         _ratio(row.generation),
         _ratio(row.request),
-        _shown(row.acceptance, ".0%").replace("%", " %"),
+        MISSING if row.acceptance is None else percent(row.acceptance),
         _shown(row.tokens_per_pass, ".2f"),
         f"{row.equal}/{row.compared}" if row.compared else MISSING,
         _shown(row.worst_margin, ".3g"),

@@ -41,33 +41,9 @@ class ChatPage(QWidget):
         self.welcome = Welcome()
         self.notice = NoticeBar()
         self.composer = Composer()
-        self._stack = QStackedWidget()
-        self._stack.setMinimumHeight(1)  # it scrolls; the message box must not be squeezed
-        self._empty = QScrollArea()
-        self._empty.setObjectName("page")
-        self._empty.setFrameShape(QFrame.Shape.NoFrame)
-        self._empty.setWidgetResizable(True)
-        self._empty.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._empty.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._empty.setWidget(self.welcome)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.messages)
-        self._column = column = QWidget()
-        below = QVBoxLayout(column)
-        below.setContentsMargins(16, 0, 16, 12)
-        below.setSpacing(8)
-        below.addWidget(self.notice)
-        below.addWidget(self.composer)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(column, 1000)
-        row.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._stack, 1)
-        layout.addLayout(row)
-        self._below = row
+        self._empty = _scrolled(self.welcome)
+        self._stack, self._column, self._below = QStackedWidget(), QWidget(), QHBoxLayout()
+        self._lay_out()
         self.setAcceptDrops(True)
         self._zoom = 100
         self.set_zoom(100)
@@ -75,6 +51,24 @@ class ChatPage(QWidget):
             area.verticalScrollBar().rangeChanged.connect(self._align)
         self._stack.currentChanged.connect(self._align)
         self._connect()
+
+    def _lay_out(self) -> None:
+        self._stack.setMinimumHeight(1)  # it scrolls; the message box must not be squeezed
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.messages)
+        below = QVBoxLayout(self._column)
+        below.setContentsMargins(16, 0, 16, 12)
+        below.setSpacing(8)
+        below.addWidget(self.notice)
+        below.addWidget(self.composer)
+        self._below.addStretch(1)
+        self._below.addWidget(self._column, 1000)
+        self._below.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._stack, 1)
+        layout.addLayout(self._below)
 
     def set_zoom(self, percent: int) -> None:
         """Messages and the message box, in percent of the text around them."""
@@ -151,3 +145,15 @@ class ChatPage(QWidget):
     def _pick(self, prompt: str) -> None:
         self.composer.set_text(prompt)
         self.composer.setFocus()
+
+
+def _scrolled(widget: QWidget) -> QScrollArea:
+    """All of it can be reached, however small the window."""
+    area = QScrollArea()
+    area.setObjectName("page")
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(widget)
+    return area

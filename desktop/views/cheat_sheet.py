@@ -87,7 +87,7 @@ class CheatSheet(QDialog):
         for text, keys in [*rows, *((text, key) for key, text, of in fixed(send_with) if of == group)]:
             key = QLabel(keys)
             key.setObjectName("key")
-            key.setAccessibleName(f"{text}: {keys}")
+            key.setAccessibleName(tr("{title}: {text}", title=text, text=keys))
             label = QLabel(text)
             label.setWordWrap(True)
             self._add_row(_Row(_beside(label, key), shown, text, keys))

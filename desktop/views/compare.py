@@ -21,6 +21,7 @@ from desktop.figures import count, figures
 from desktop.language import counted, figure, marked, tr
 from desktop.maths.typesetter import Typesetter
 from desktop.models.thinking import tagged
+from desktop.shortcuts import key_text
 from desktop.signs import seen
 from desktop.theme.icons import IconButton
 from desktop.theme.units import lines
@@ -42,7 +43,7 @@ class CompareView(QWidget):
     def __init__(self, maths: Typesetter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        back = IconButton("left", tr("Back to the chat"), text=True, shortcut="Esc")
+        back = IconButton("left", tr("Back to the chat"), text=True, shortcut=key_text("stop"))
         back.clicked.connect(self.closed)
         self._note = ""
         self._verdict = QLabel()
@@ -124,7 +125,7 @@ class CompareView(QWidget):
 
 
 class Pane(QFrame):
-    """One side."""
+    """One side: its text as it is written, its figures, and where it parts from the other."""
 
     difference: Excerpt | None = None
 
@@ -153,6 +154,17 @@ class Pane(QFrame):
         self._text = ""
         self.opened = False
         """See ``models.thinking``."""
+        head = QHBoxLayout()
+        head.addWidget(heading)
+        head.addWidget(self._figures, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 8, 8)
+        layout.addLayout(head)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._difference)
+        layout.addWidget(self._scrolled(title), 1)
+
+    def _scrolled(self, title: str) -> QScrollArea:
         inside = QWidget()
         inside.setObjectName("column")
         column = QVBoxLayout(inside)
@@ -166,15 +178,7 @@ class Pane(QFrame):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(inside)
         scroll.setAccessibleName(tr("{side}: text", side=title))
-        head = QHBoxLayout()
-        head.addWidget(heading)
-        head.addWidget(self._figures, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 10, 8, 8)
-        layout.addLayout(head)
-        layout.addWidget(self._bar)
-        layout.addWidget(self._difference)
-        layout.addWidget(scroll, 1)
+        return scroll
 
     @property
     def text(self) -> str:
@@ -182,6 +186,7 @@ class Pane(QFrame):
         return self._text
 
     def begin(self, expected: int | None) -> None:
+        """Empty, before its first word; ``expected`` = tokens that it will make, if known."""
         self._text, self._expected, self.opened = "", expected, False
         self.difference = None
         self._difference.hide()
@@ -192,9 +197,11 @@ class Pane(QFrame):
         self.set_state(tr("Waiting"))
 
     def set_state(self, text: str) -> None:
+        """What it does, in place of figures."""
         self._figures.setText(text)
 
     def add(self, delta: Delta) -> None:
+        """More of its text."""
         self._text += delta.text
         self._blocks.show_markdown(tagged(self._text, self.opened), complete=False)
         if self._expected:
@@ -202,6 +209,7 @@ class Pane(QFrame):
         self._show(delta.timings)
 
     def finish(self, text: str, timings: Timings) -> None:
+        """All of its text, and what it took."""
         self._text = text
         self._blocks.show_markdown(tagged(text, self.opened), complete=True)
         self._show(timings)
@@ -222,6 +230,7 @@ class Pane(QFrame):
             self._difference.setText(self.difference.html())
 
     def end(self, state: str) -> None:
+        """It did not come to its end."""
         self._bar.hide()
         self.set_state(state)
 

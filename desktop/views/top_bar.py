@@ -25,7 +25,7 @@ class TopBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("top")
-        self.sidebar = IconButton("sidebar", tr("Show or hide the chats"), shortcut="F8")
+        self.sidebar = IconButton("sidebar", tr("Show or hide the chats"), shortcut=key_text("sidebar"))
         self.target = Picker(tr("Target model"), tr("Choose a model"))
         self.draft = Picker(tr("Draft"), tr("Draft"))
         self.switch = Switch(tr("Speculation"))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QVBoxLayo
 from backend.bench.tune import Failed, Trying
 from backend.errors import EngineError
 from backend.forecast import Forecast
-from desktop.figures import MISSING
+from desktop.figures import MISSING, percent
 from desktop.language import counted, marked, tr
 from desktop.widgets.figure_table import FigureTable
 from desktop.widgets.labels import wrapped
@@ -184,7 +184,7 @@ def _judged(tokens: int, replies: int, target: str) -> str:
 def _figures(one: Forecast | Failed) -> tuple[str, str, str]:
     if isinstance(one, Failed):
         return MISSING, MISSING, tr("not tried")
-    accepted = tr("{share:.0f} %", share=100 * one.acceptance)
+    accepted = percent(one.acceptance)
     if not one.best:
         return accepted, tr("none"), tr("plain is faster")
     return accepted, f"{one.best}", tr("≈ {ratio:.2f}×", ratio=one.speedup)

@@ -88,8 +88,9 @@ class Chip(QFrame):
 
     def _say(self, facts: str, more: str) -> None:
         self._facts.setText(facts)
-        self.setToolTip(plain(f"{self.name}: {more}"))
-        self.setAccessibleName(f"{self.name}, {more}")
+        said = tr("{title}: {text}", title=self.name, text=more)
+        self.setToolTip(plain(said))
+        self.setAccessibleName(said)
         self.setAccessibleDescription(tr("Delete removes it"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -171,7 +171,7 @@ class Composer(QFrame):
     def _refresh(self) -> None:
         if self._running:
             self.button.set_icon("stop")
-            self.button.set_label(tr("Stop"), "Esc")
+            self.button.set_label(tr("Stop"), key_text("stop"))
         else:
             self.button.set_icon("send")
             self.button.set_label(tr("Send"), "Return" if self.edit.send_with == "enter" else "Ctrl+Return")

@@ -54,12 +54,16 @@ class InView(QObject):
 
     def _page(self) -> QScrollArea | None:
         """Where it stands, while a person writes in it."""
-        if self._edit.window().focusWidget() is not self._edit:  # now, or when the window is in front again
-            return None
-        above = self._whole.parentWidget()
-        while above is not None and not isinstance(above, QScrollArea):
-            above = above.parentWidget()
-        return above
+        writes = self._edit.window().focusWidget() is self._edit  # now, or when the window is in front again
+        return page_of(self._whole) if writes else None
+
+
+def page_of(widget: QWidget) -> QScrollArea | None:
+    """The page that a widget scrolls with; None = it stands in none."""
+    above = widget.parentWidget()
+    while above is not None and not isinstance(above, QScrollArea):
+        above = above.parentWidget()
+    return above
 
 
 def written_in(page: QWidget) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QScrollBar, QWidget
 
+from desktop.widgets.in_view import page_of
+
 
 class LowBar(QScrollBar):
     """Stands at the lower edge of the page, as long as part of ``text`` is above that edge and its bar below.
@@ -54,10 +56,8 @@ class LowBar(QScrollBar):
         self.raise_()
 
     def _find_page(self) -> None:
-        above = self._frame.parentWidget()
-        while above is not None and not isinstance(above, QScrollArea):
-            above = above.parentWidget()
-        if above is not self._page and above is not None:
-            self._page = above
-            above.verticalScrollBar().valueChanged.connect(self.place)
-            above.verticalScrollBar().rangeChanged.connect(self.place)
+        page = page_of(self._frame)
+        if page is not None and page is not self._page:
+            self._page = page
+            page.verticalScrollBar().valueChanged.connect(self.place)
+            page.verticalScrollBar().rangeChanged.connect(self.place)

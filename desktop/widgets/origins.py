@@ -19,15 +19,16 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QLabel, QScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolTip, QVBoxLayout, QWidget
 
 from backend.protocol import Origin
 from desktop.language import marked, tr
 from desktop.models.origins import Piece
 from desktop.theme.tokens import mix, tokens_now
+from desktop.widgets.in_view import page_of
 from desktop.widgets.prose import Prose
 from desktop.widgets.prose_style import dress
-from desktop.widgets.round_table import RoundTable, share
+from desktop.widgets.round_table import RoundTable, chance_text
 
 LEGEND = marked(
     "Underlined: drafted and accepted. Dotted: the target's correction of a draft. Dashed: the token that a wholly "
@@ -115,7 +116,7 @@ class TokenText(Prose):
         chances = self._chances.get(piece.round, ())
         if piece.place > len(chances):
             return tr("{how}: round {number}, place {place}", **values)
-        chance = share(chances[piece.place - 1])
+        chance = chance_text(chances[piece.place - 1])
         return tr("{how}: round {number}, place {place}, probability {chance}", chance=chance, **values)
 
     def pick(self) -> None:
@@ -198,14 +199,12 @@ class OriginsView(QWidget):
         return line
 
     def _bring(self) -> None:
-        above = self.parentWidget()
-        while above is not None and not isinstance(above, QScrollArea):
-            above = above.parentWidget()
-        if above is None or (page := above.widget()) is None:
+        page = page_of(self)
+        if page is None or (inside := page.widget()) is None:
             return
-        first = self.text.mapTo(page, self._place().topLeft()).y()
-        last = self.round.mapTo(page, self.round.rect().bottomLeft()).y()
-        bar, height = above.verticalScrollBar(), above.viewport().height()
+        first = self.text.mapTo(inside, self._place().topLeft()).y()
+        last = self.round.mapTo(inside, self.round.rect().bottomLeft()).y()
+        bar, height = page.verticalScrollBar(), page.viewport().height()
         if bar.value() > first or bar.value() + height <= last:
             over = min(height // 4, height - (last + 1 - first))  # of the text before it, where there is room for that
             bar.setValue(first - max(over, 0))

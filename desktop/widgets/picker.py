@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.language import tr
 from desktop.theme.tokens import tokens_now
 from desktop.theme.units import lines
 from desktop.widgets.tips import plain
@@ -97,9 +98,8 @@ class Picker(QComboBox):
         at = next((n for n, row in enumerate(self._rows) if row.value and row.value == value), -1)
         self.setCurrentIndex(at)
         row = self._rows[at] if at >= 0 else None
-        detail = f"\n{row.detail}" if row and row.detail else ""
-        note = f"\n{self._note}" if self._note else ""
-        self.setToolTip(plain(f"{self._name}: {row.text}{detail}{note}" if row else self._name))
+        said = [tr("{title}: {text}", title=self._name, text=row.text), row.detail, self._note] if row else [self._name]
+        self.setToolTip(plain("\n".join(filter(None, said))))
 
     def set_note(self, note: str, closed: Sequence[str] = ()) -> None:
         """What the tooltip says besides, and what the closed box says instead of its row: the first that fits."""

@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QSlider, QVBoxLayout, QWidget
 
 from backend.equations import expected_tokens
+from desktop.figures import percent
 from desktop.language import tr
 from desktop.models.insight import CURVES, SHOWN_ROUNDS, Bar
 from desktop.theme.tokens import tokens_now
@@ -109,7 +110,7 @@ class PositionPlot(Plot):
         accent = tokens_now().accent
         self._bars.setOpts(x=list(range(1, len(shares) + 1)), height=list(shares), brush=accent, pen=_pen(accent))
         self.plot.setVisible(bool(shares))
-        listed = ", ".join(f"{share:.0%}".replace("%", " %") for share in shares)
+        listed = ", ".join(map(percent, shares))
         nothing = tr("Nothing was drafted in this reply.")
         self.set_words(tr("Place by place: {shares}.", shares=listed) if shares else nothing)
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.figures import MISSING, percent
 from desktop.language import figure, marked, tr
 from desktop.signs import seen
 
@@ -95,7 +96,7 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
 
     def shown(ids: Sequence[int], at: int) -> str:
         if at >= len(ids):
-            return "–"
+            return MISSING
         known = text.get(ids[at])
         if known is None:
             return tr("token {number}", number=ids[at])
@@ -104,7 +105,7 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
     chances = record.get("p") or ()
 
     def chance(at: int) -> str:
-        return share(chances[at]) if at < len(chances) else "–"
+        return chance_text(chances[at]) if at < len(chances) else MISSING
 
     def outcome(at: int) -> str:
         if at < accepted:
@@ -119,9 +120,9 @@ def round_rows(record: dict[str, Any], text: dict[int, str]) -> list[tuple[str, 
     ]
 
 
-def share(chance: float) -> str:
-    """A probability in words."""
-    return "< 1 %" if chance < 0.005 else f"{chance:.0%}".replace("%", " %")
+def chance_text(chance: float) -> str:
+    """A probability; one that would be rounded to nothing is said to be small."""
+    return tr("< {most}", most=percent(0.01)) if chance < 0.005 else percent(chance)
 
 
 def round_title(record: dict[str, Any]) -> str:

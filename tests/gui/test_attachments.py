@@ -151,7 +151,7 @@ def test_chips_are_reached_and_removed_by_the_keyboard(desktop: Desktop, qtbot: 
     qtbot.keyClick(edit, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
     first, second, third = chips(desktop).chips
     assert third.hasFocus()
-    assert third.accessibleName().startswith("2.txt, 6 bytes")
+    assert third.accessibleName().startswith("2.txt: 6 bytes")
     qtbot.keyClick(third, Qt.Key.Key_Left)
     assert second.hasFocus()
     qtbot.keyClick(second, Qt.Key.Key_Delete)

@@ -105,12 +105,12 @@ def test_rename_pin_and_delete_are_done_when_it_lets_go(
     let_go()
     qtbot.waitUntil(lambda: [(c.title, c.pinned) for c in desktop.store.chats()] == [("Coffee", True)])
     qtbot.waitUntil(lambda: window.windowTitle() == "Coffee – Tandem" and notice(desktop) == "")
-    monkey = sqlite3.connect(desktop.store.path, isolation_level=None)
-    monkey.execute("BEGIN EXCLUSIVE")
+    other = sqlite3.connect(desktop.store.path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
     side.deleted.emit(chat)
     assert desktop.conversation.chat is not None
-    monkey.execute("ROLLBACK")
-    monkey.close()
+    other.execute("ROLLBACK")
+    other.close()
     qtbot.waitUntil(lambda: desktop.conversation.chat is None)
     assert desktop.store.chats() == []
 

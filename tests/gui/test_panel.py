@@ -38,7 +38,7 @@ def test_the_real_thing(real: Callable[[], Desktop], qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: len(panel._rounds) == len(desktop.conversation.messages[-1].rounds) > 0)
     assert reply.timings is not None
     assert panel.costs.table.rowCount() > 2
-    assert "From the left: draft" in panel.split.words.text()
+    assert "In this order: draft" in panel.split.words.text()
     x, y = panel.equation._point.getData()
     assert (len(x), len(y)) == (1, 1)
     assert "plain decoding, above, makes" in panel.timeline.words.text()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from backend.documents import Attachment
 from desktop.start import Desktop
+from desktop.theme.theme import Choice
 from desktop.widgets.attached import Attached
 from desktop.widgets.code import CodeBlock
 from desktop.widgets.figure_table import FigureTable
@@ -23,7 +22,7 @@ def engine() -> ScriptedEngine:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_tables_upper_corners_are_as_round_as_the_lower(desktop: Desktop, theme: str, qtbot: QtBot) -> None:
+def test_a_tables_upper_corners_are_as_round_as_the_lower(desktop: Desktop, theme: Choice) -> None:
     desktop.theme.choose(theme)
     holder = QWidget(desktop.window)
     table = FigureTable("Figures", (("Name", ""), ("Value", "")))
@@ -85,14 +84,8 @@ def test_code_of_one_line_has_no_second(qtbot: QtBot) -> None:
 
 
 def test_where_the_engine_is_gone_the_model_that_comes_back_is_named(
-    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot, tmp_path: Path
+    desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:
-    target = desktop.engine.target
-    if target is None:
-        row = next(row.value for row in desktop.window.top.target.rows if row.value)
-        desktop.engine.choose_target(row)
-        qtbot.waitUntil(lambda: desktop.engine.state.target is not None and not desktop.engine.busy)
-        target = desktop.engine.target
     engine.die()
     qtbot.waitUntil(lambda: desktop.engine.mode == "lost")
-    assert desktop.window.top.target.value == target == desktop.settings.now.target
+    assert desktop.window.top.target.value == desktop.settings.now.target == "big"

@@ -117,7 +117,7 @@ def test_the_memory_of_a_model_and_of_its_pairs_is_told_in_parts(
     drafts = models.detail.drafts
     qtbot.waitUntil(lambda: len(drafts.rows) == 2, timeout=20_000)
     details = {row.value: row.detail for row in drafts.rows}
-    assert details["qwen3-0.6b"] == "Recommended · Fits, to download · ≈ 12.2 GB in memory with the target"
+    assert details["qwen3-0.6b"] == "Recommended · Fits, to download · ≈ 12.1 GB in memory with the target"
     assert details["qwen3-1.7b"].startswith("Fits, to download · ≈ 13.")
 
 

@@ -199,7 +199,7 @@ def test_without_models_a_pair_for_this_machine_and_the_starter_are_offered(
         assert "9.6 GB" in welcome.start.text()
         assert "They take about 12.1 GB of memory and write ≈ 8 tok/s here, estimated." in welcome._line.text()
         assert "1.6 GB" in welcome.small.text()
-        assert "They take about 2.6 GB of memory" in welcome._small_line.text()
+        assert "They take about 2.5 GB of memory" in welcome._small_line.text()
         row = next(r.detail for r in desktop.window.top.target.rows if r.value.endswith("qwen3-14b"))
         assert "8 tok/s with its draft" in row, "by the same speed of memory"
         free[0] = GB

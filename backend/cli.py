@@ -25,7 +25,7 @@ _COMMANDS = {
     "tune": ("backend.cli_tune", "which draft pays on prompts like yours"),
     "plan": ("backend.cli_plan", "where a pair would lie in memory, and how fast it would be"),
     "demo": ("backend.cli_demo", "three prompts with and without speculation"),
-    "models": ("backend.cli_models", "list, get, add, requantize and remove models"),
+    "models": ("backend.cli_models", "list, get, add, requantize, delete and remove models"),
     "doctor": ("backend.cli_doctor", "what works here and what does not"),
 }
 _USAGE, _FAILED, _INTERRUPTED = 2, 1, 130

@@ -1,10 +1,11 @@
-"""``tandem models``: list, get, add, requantize and remove models on the command line."""
+"""``tandem models``: list, get, add, requantize, delete and remove models on the command line."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ _COPIES = "copies"
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``models`` and its commands; each sets ``run``, a function of the arguments that gives the exit code."""
-    models = subparsers.add_parser("models", help="list, get, add, requantize and remove models")
+    models = subparsers.add_parser("models", help="list, get, add, requantize, delete and remove models")
     commands = models.add_subparsers(dest="models_command", required=True, metavar="COMMAND")
 
     listing = commands.add_parser("list", help="models of the catalogue and on this machine")
@@ -55,8 +56,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     deletion.add_argument("ids", nargs="+", metavar="ID", help="as listed")
     deletion.set_defaults(run=_guarded(_delete))
 
-    remove = commands.add_parser("remove", help="delete cheaper copies of drafts, forget files added from disk")
-    remove.add_argument("ids", nargs="+", metavar="ID", help="as listed; 'copies' are all copies")
+    remove = commands.add_parser(
+        "remove", help="delete cheaper copies of drafts, forget files and folders that were added"
+    )
+    remove.add_argument("ids", nargs="+", metavar="ID", help="as listed, or an added folder; 'copies' are all copies")
     remove.set_defaults(run=_guarded(_remove))
 
 
@@ -177,7 +180,7 @@ def _remove(args: argparse.Namespace) -> int:
     for model_id in dict.fromkeys(wanted):
         try:
             if (copy := made.get(model_id)) is None:
-                _forget(Library().find(model_id))
+                _forget(model_id)
             elif copies.remove(copy.file):
                 print(f"{model_id}: deleted ({size_text(copy.size)})")
             else:
@@ -195,15 +198,25 @@ def _remove(args: argparse.Namespace) -> int:
     return failed
 
 
-def _forget(model: LibraryModel) -> None:
+def _forget(given: str) -> None:
+    own, folder = OwnFiles(), Path(given).expanduser().absolute()
+    if folder in own.folders():
+        own.remove_folder(folder)
+        print(one_line(f"{given}: forgotten; the folder stays as it is"))
+        return
+    model = Library().find(given)
     if model.source != "own":
-        raise EngineError(
-            ErrorCode.BAD_REQUEST,
-            f"{model.id} is neither a copy nor a file that was added from disk; "
-            f"'tandem models delete {model.id}' deletes what Tandem has downloaded.",
-        )
+        raise EngineError(ErrorCode.BAD_REQUEST, _not_added(model, own.folders()))
     Library().remove(model.id)
     print(f"{model.id}: forgotten; the file stays where it is")
+
+
+def _not_added(model: LibraryModel, folders: Sequence[Path]) -> str:
+    for folder in folders:
+        if model.source == "folder" and model.files[0].is_relative_to(folder):
+            return f"{model.id} lies in a folder that was added; 'tandem models remove {folder}' forgets the folder."
+    hint = f"; 'tandem models delete {model.id}' deletes it" if own_download(model) else ""
+    return f"{model.id} is neither a copy nor a file that was added from disk{hint}."
 
 
 def _delete(args: argparse.Namespace) -> int:
@@ -224,6 +237,8 @@ def _deleted(model: LibraryModel) -> int:
     if model.fetched and model.entry is not None and model.variant is not None:
         discard(model.entry, model.variant)
         return model.fetched
+    if not any(path.exists() for path in model.files):
+        raise EngineError(ErrorCode.BAD_REQUEST, f"{model.id} is not on this machine; there is nothing to delete.")
     raise EngineError(
         ErrorCode.BAD_REQUEST,
         f"{model.id} was not downloaded by Tandem, so it is not deleted; its files lie in {model.files[0].parent}.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -157,14 +158,15 @@ class _Faults(QObject, logging.Handler):
 
 def run(arguments: list[str], logs: Path | None, problem: EngineError | None) -> int:
     """Run the application to its end."""
+    wanted = wanted_of(arguments)  # --help needs no display
     app = make_app(arguments)
-    if unknown := speak(app, wanted_of(arguments)):
+    if unknown := speak(app, wanted):
         return _refuse(app, unknown)
     if problem is not None or logs is None:
         return _refuse(app, problem.message if problem else tr("The log folder cannot be used."))
     single = SingleInstance(data_path())
     if single.answered:
-        sys.stdout.write("Tandem is open already; its window was asked to come to the front.\n")
+        print("Tandem is open already; its window was asked to come to the front.")
         return 0
     if not single.first:
         return _refuse(app, tr(BUSY))
@@ -236,7 +238,7 @@ def make_app(arguments: list[str]) -> QApplication:
 def _refuse(app: QApplication, message: str) -> int:
     """Say why there is no window, in a window and on stderr."""
     log.error("%s", message)
-    sys.stderr.write(message + "\n")
+    print(message, file=sys.stderr)
     theme = Theme(app)
     theme.choose("system")
     refusal = Refusal(message)
@@ -247,6 +249,17 @@ def _refuse(app: QApplication, message: str) -> int:
 
 def _qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str | None) -> None:
     logging.getLogger("qt").log(_LEVELS.get(kind, logging.WARNING), "%s", text)
+    if QApplication.startingUp():
+        _say_in_terminal(kind, text)
+
+
+def _say_in_terminal(kind: QtMsgType, text: str | None) -> None:
+    """Qt ends a program that it can open no window for, so there is nowhere else to say it."""
+    if kind in (QtMsgType.QtWarningMsg, QtMsgType.QtCriticalMsg):
+        print(text, file=sys.stderr)
+    if kind == QtMsgType.QtFatalMsg:
+        print("Tandem's window cannot open here; 'tandem chat' works in a terminal.", file=sys.stderr)
+        os._exit(1)  # rather than Qt's abort, which looks like a crash
 
 
 def _claim_taskbar() -> None:

@@ -123,6 +123,8 @@ class Policy:
             return Plan(None, 0, reason="speculation is off")
         if self.blocked:
             return Plan(None, 0, reason=self.blocked)
+        if settings.length == 0:
+            return Plan(None, 0, reason="a draft length of 0 is set")
         wanted = [s for s in sources if settings.source in ("auto", "lookup+draft") or s.name == settings.source]
         if settings.source != "auto" or settings.length != "auto":  # whoever says more means the draft, or copies
             wanted = [s for s in wanted if s.name != "lookahead"]

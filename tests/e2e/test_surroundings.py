@@ -65,6 +65,16 @@ def test_whoever_ends_tandem_ends_its_window(folder: Path, tandem_home: Path) ->
         started.kill()
 
 
+@linux_only
+def test_a_display_that_does_not_answer_is_told_in_the_terminal(folder: Path, tandem_home: Path) -> None:
+    done = tandem(env={"DISPLAY": ":4242", "QT_QPA_PLATFORM": "xcb"})
+    assert done.code == 1
+    first, *_, last = done.err.splitlines()
+    assert "could not connect to display :4242" in first
+    assert "'tandem chat' works in a terminal" in last
+    assert "Fatal" not in done.err
+
+
 def until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not holds():

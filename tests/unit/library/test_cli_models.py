@@ -267,6 +267,7 @@ def test_only_what_was_downloaded_is_deleted(
     assert refused.returncode == 1
     assert "was not downloaded by Tandem" in refused.stderr
     assert own.is_file()
+    assert "is not on this machine" in tandem("delete", "qwen2.5-coder-1.5b").stderr
     assert "mine: deleted" in tandem("delete", "mine").stdout
     assert not (models_folder / "m.gguf").exists()
     (models_folder / "m.gguf.part").write_bytes(content[:100])  # as a stopped download leaves it
@@ -275,8 +276,14 @@ def test_only_what_was_downloaded_is_deleted(
     assert not (models_folder / "m.gguf.part").exists()
 
 
-def test_a_folder_is_added(models_folder: Path, tmp_path: Path) -> None:
+def test_a_folder_is_added_and_forgotten(models_folder: Path, tmp_path: Path) -> None:
     write_gguf(tmp_path / "a.gguf")
     added = tandem("add", tmp_path)
     assert "1 model, listed from now on" in added.stdout
     assert "installed" in next(line for line in tandem("list").stdout.splitlines() if line.startswith("a "))
+    refused = tandem("remove", "a")
+    assert f"'tandem models remove {tmp_path}'" in refused.stderr
+    forgotten = tandem("remove", tmp_path)
+    assert forgotten.returncode == 0, forgotten.stderr
+    assert not any(line.startswith("a ") for line in tandem("list").stdout.splitlines())
+    assert (tmp_path / "a.gguf").is_file()

@@ -203,6 +203,7 @@ def test_reasons_are_said() -> None:
     draft = Stated("draft", [0.9] * 16)
     assert policy(Speculation(enabled=False), table).plan([1], [draft], 16).reason == "speculation is off"
     assert policy(Speculation(source="draft"), table).plan([1], [], 16).reason == "no draft model is loaded"
+    assert policy(Speculation(length=0), table).plan([1], [draft], 16).reason == "a draft length of 0 is set"
     assert policy(Speculation(), table).plan([1], [draft], 0).reason == "last token"
     assert policy(Speculation(), table).plan([1], [Stated("lookup", [])], 16).reason == "no earlier match"
     blocked = policy(Speculation(), table)

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QIcon
@@ -166,7 +166,7 @@ def run(arguments: list[str], logs: Path | None, problem: EngineError | None) ->
         return _refuse(app, problem.message if problem else tr("The log folder cannot be used."))
     single = SingleInstance(data_path())
     if single.answered:
-        print("Tandem is open already; its window was asked to come to the front.")
+        _say("Tandem is open already; its window was asked to come to the front.", sys.stdout)
         return 0
     if not single.first:
         return _refuse(app, tr(BUSY))
@@ -238,7 +238,7 @@ def make_app(arguments: list[str]) -> QApplication:
 def _refuse(app: QApplication, message: str) -> int:
     """Say why there is no window, in a window and on stderr."""
     log.error("%s", message)
-    print(message, file=sys.stderr)
+    _say(message, sys.stderr)
     theme = Theme(app)
     theme.choose("system")
     refusal = Refusal(message)
@@ -256,10 +256,16 @@ def _qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str | None)
 def _say_in_terminal(kind: QtMsgType, text: str | None) -> None:
     """Qt ends a program that it can open no window for, so there is nowhere else to say it."""
     if kind in (QtMsgType.QtWarningMsg, QtMsgType.QtCriticalMsg):
-        print(text, file=sys.stderr)
+        _say(text or "", sys.stderr)
     if kind == QtMsgType.QtFatalMsg:
-        print("Tandem's window cannot open here; 'tandem chat' works in a terminal.", file=sys.stderr)
+        _say("Tandem's window cannot open here; 'tandem chat' works in a terminal.", sys.stderr)
         os._exit(1)  # rather than Qt's abort, which looks like a crash
+
+
+def _say(text: str, stream: TextIO | None) -> None:
+    """A line in the terminal, where there is one: a program started by a click on Windows has none."""
+    if stream is not None:
+        stream.write(f"{text}\n")
 
 
 def _claim_taskbar() -> None:

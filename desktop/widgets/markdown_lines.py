@@ -9,8 +9,15 @@ ITEM = re.compile(r"^([-*+]|\d{1,9}[.)])([ \t]+)(?=\S)")
 RULE = re.compile(r"^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 """The line below a table's head."""
 
-_BEGINS = re.compile(r"#|>|\||[-*+][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|=+$|-+$|\*{3}|_{3}")
+BREAK = "\f"
+"""Ends a line within a paragraph: white space to Markdown, so that words beside it keep their emphasis and links."""
+
+_BEGINS = re.compile(r"#|>|\||[-*+][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|=+$|-+$|\*{3}|_{3}|\[[^\]]+\]:")
 """Lines that go on with no paragraph."""
+_ENDS = re.compile(r"#|\[[^\]]+\]:|(?:[-*_=][ \t]*)+$")
+"""Lines that no paragraph goes on from: headings, where a link leads, rules."""
+_FORMULA = re.compile(r"[\ue000-\uf8ff]")
+"""A sign in a formula's place, which sees to its own lines."""
 
 
 def closes(line: str, fence: str) -> bool:
@@ -39,24 +46,29 @@ def dedent(line: str, columns: int) -> str:
     return " " * (width - columns) + line[at:]
 
 
-def soft(text: str) -> str:
-    """Breaks within a paragraph as Qt's documents have them: its Markdown makes two paragraphs of one."""
-    if "  \n" not in text and "\\\n" not in text:
-        return text
+def broken(text: str) -> str:
+    """With `BREAK` where a line ends within a paragraph, for Qt's Markdown, which has no such thing.
+
+    Markdown takes a line's end for a space; models, asked for a poem or an address, mean it. Where it is marked as
+    meant (two spaces, a backslash), Qt makes two paragraphs of one.
+    """
     first, *rest = text.split("\n")
     lines = [first]
     for line in rest:
-        last, bare = lines[-1], line.strip()
-        hard = last.endswith("  ") or (last.endswith("\\") and not last.endswith("\\\\"))
-        if (
-            hard
-            and last.strip()
-            and indentation(last) < 4
-            and last.lstrip()[0] != "#"
-            and bare
-            and not _BEGINS.match(bare)
-        ):
-            lines[-1] = f"{last.rstrip(' ').removesuffix(chr(92))}\u2028{line.lstrip()}"
+        last = lines[-1]
+        marked = last.endswith("\\") and not last.endswith("\\\\")
+        if _goes_on(last, line, meant=marked or last.endswith("  ")):
+            lines[-1] = f"{last[:-1] if marked else last.rstrip()}{BREAK}{line.lstrip()}"
         else:
             lines.append(line)
     return "\n".join(lines)
+
+
+def _goes_on(last: str, line: str, *, meant: bool) -> bool:
+    """Whether ``line`` is one more of the paragraph that ``last`` stands in."""
+    before, after = last.strip(), line.strip()
+    if not before or not after or indentation(last) >= 4 or _ENDS.match(before) or _BEGINS.match(after):
+        return False
+    if is_row(before) and (is_row(after) or RULE.match(after)):
+        return False
+    return meant or not (_FORMULA.match(before[-1]) or _FORMULA.match(after[0]))

@@ -31,11 +31,12 @@ from desktop.maths.typesetter import Typesetter
 from desktop.theme.tokens import Tokens, tokens_now
 from desktop.theme.units import lines
 from desktop.widgets.inline_maths import InlineMaths, as_written, hide, source_of
-from desktop.widgets.markdown_lines import soft
+from desktop.widgets.markdown_lines import BREAK, broken
 from desktop.widgets.prose_style import dress, dress_tables, may_follow
 from desktop.widgets.wrapping import wrap_mode
 
-FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+_FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+_LINE = "\u2028"
 INDENT = 1.4
 """Of one level of a list, in lines."""
 _BY_KEY = frozenset({Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason})
@@ -114,7 +115,7 @@ class Prose(QTextBrowser):
         if self._plain:
             document.setPlainText(self._markdown)
         else:
-            document.setMarkdown(soft(hidden.markdown), FEATURES)
+            lay_out(document, hidden.markdown)
         dress(document, *self._look, typed=self._plain, depth=self._depth)
         if hidden.formulas:
             self._formulas = self._formulas or InlineMaths(document)
@@ -183,6 +184,15 @@ class Prose(QTextBrowser):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(50, super().minimumSizeHint().height())
+
+
+def lay_out(document: QTextDocument, markdown: str) -> None:
+    """Make ``markdown`` the document's content, with the lines of a paragraph as they were written."""
+    document.setMarkdown(broken(markdown), _FEATURES)
+    place = document.find(BREAK)
+    while not place.isNull():
+        place.insertText(_LINE, place.charFormat())
+        place = document.find(BREAK, place)
 
 
 def _nothing() -> QImage:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QTextDocument
 
 from desktop.widgets.inline_maths import hide
-from desktop.widgets.markdown_lines import soft
 from desktop.widgets.markdown_split import Block, split_blocks
-from desktop.widgets.prose import FEATURES
+from desktop.widgets.prose import lay_out
 
 _IMAGE = "\ufffc"
 """What stands in a document for what is no text."""
@@ -29,7 +28,7 @@ def _words(block: Block) -> str:
     if block.kind in ("code", "maths"):
         return block.text
     hidden, document = hide(block.text), QTextDocument()
-    document.setMarkdown(soft(hidden.markdown), FEATURES)
+    lay_out(document, hidden.markdown)
     words = document.toPlainText().replace(_IMAGE, "")
     for sign, formula in hidden.formulas.items():
         words = words.replace(sign, formula.source)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextBlock, QTextTable, QWheelEvent
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextBlock, QTextCursor, QTextTable, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -197,6 +197,9 @@ def test_headings_are_as_large_as_they_are_meant_to_be(view: BlockView) -> None:
     ("text", "shown"),
     [
         ("Roses  \nare  \n**red**", ["Roses\u2028are\u2028red"]),
+        ("Roses\nare\n_red_\n\n- 1 Mill Lane\n  Bath", ["Roses\u2028are\u2028red", "1 Mill Lane\u2028Bath"]),
+        ("a\n---\n# b\nc\n***\n> d\n> e", ["a", "b", "c", "", "d e"]),
+        ("[a][x]\nb\n\n[x]: https://x.y\n[z]: https://z.y", ["a\u2028b"]),
         ("- a\\\n  b  \n  c\n- d", ["a\u2028b\u2028c", "d"]),
         ("# a  \nb", ["a", "b"]),
         ("a  \n- b  \n\nc  ", ["a", "b", "c"]),
@@ -208,6 +211,24 @@ def test_a_broken_line_is_no_new_paragraph(view: BlockView, text: str, shown: li
     (prose,) = view.widgets
     assert isinstance(prose, Prose)
     assert [block.text() for block in blocks(prose)] == shown
+
+
+@pytest.mark.parametrize("end", ["\n", "  \n", "\\\n"])
+def test_links_and_emphasis_are_such_at_the_begin_and_end_of_a_line(view: BlockView, end: str) -> None:
+    view.show_markdown(f"See{end}https://x.y/a{end}~~old~~{end}end", complete=True)
+    (prose,) = view.widgets
+    assert isinstance(prose, Prose)
+    (block,) = blocks(prose)
+    cursor = QTextCursor(block)
+    looks = {}
+    for place, sign in enumerate(block.text()):
+        cursor.setPosition(block.position() + place + 1)
+        look = cursor.charFormat()
+        looks[sign] = (look.anchorHref(), look.fontStrikeOut())
+    assert block.text() == "See\u2028https://x.y/a\u2028old\u2028end"
+    assert looks["h"] == looks["a"] == ("https://x.y/a", False)
+    assert looks["l"] == ("", True)
+    assert looks["S"] == looks["n"] == ("", False)
 
 
 def ends(image: QImage, paper: QColor) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backend.engine import kernels
 from backend.engine.cancel import CancelFlag
 from backend.engine.exact import exact_rows
 from backend.engine.learnt import Learnt
@@ -35,6 +36,7 @@ def rows_of(both: Pair, length: int, n: int, step: int) -> list[bytes]:
     sequence = both.target.context.sequence()
     text = [(17 * i) % 1000 + 5 for i in range(length + n)]
     limit, both.target.context.exact_rows = both.target.context.exact_rows, None
+    kernels.serve(both.target.exact_kernels)  # another pair's reply may have chosen others
     sequence.clear()
     sequence.read(text[:length])
     rows = [row.tobytes() for i in range(length, length + n, step) for row in sequence.decode(text[i : i + step])]

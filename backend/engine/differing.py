@@ -18,7 +18,7 @@ from backend.sampling.chain import Chain, Row
 from backend.sampling.noise import gumbel, noise_key
 
 ROUNDING = 0.5
-"""Logits up to here are within what passes round apart (0.27 was the most seen on a Q4_K_M model)."""
+"""Logits that passes round a score apart at most (0.27 was the most seen on a Q4_K_M model)."""
 
 
 def explanation(
@@ -43,7 +43,7 @@ def explanation(
     """
     scores = Chain(sampling).scores(row, history)
     heat = sampling.temperature or 1.0
-    if min(margins) * heat <= ROUNDING:
+    if sum(margins) * heat <= 2 * ROUNDING:  # so far the two tokens' scores moved against each other, or farther
         return (
             f"A near-tie: the first choice led by {margins[0]:.3g} in plain decoding's pass and by {margins[1]:.3g} in "
             "the other's, which round differently."

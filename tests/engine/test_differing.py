@@ -61,7 +61,7 @@ def test_without_filters_nothing_has_an_edge_and_a_clear_lead_is_a_fault() -> No
     assert explanation(row, HISTORY, greedy, 0, 0, 1, (1.0, 2.0)) == (
         "Unexplained: plain decoding's token led the other by 1, too much for rounding. Please report this."
     )
-    assert explanation(row, HISTORY, greedy, 0, 0, 1, (0.02, 2.0)).startswith("Unexplained"), "two logits is no rounding"
+    assert explanation(row, HISTORY, greedy, 0, 0, 1, (0.02, 2.0)).startswith("Unexplained"), "no rounding"
     assert explanation(row, HISTORY, greedy, 0, 0, 1, (0.02, 0.4)).startswith("A near-tie")
 
 

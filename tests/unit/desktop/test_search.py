@@ -211,3 +211,13 @@ def test_very_many_words(store: Store) -> None:
 def test_the_words_are_in_what_is_shown_after_letters_that_fold_into_two(store: Store) -> None:
     chat(store, "one", "ß" * 500 + " Needle in it")
     assert "Needle in it" in store.search("needle")[0].text
+
+
+def test_short_words_are_found_as_python_folds_letters(store: Store) -> None:
+    """Texts in ASCII are looked through by SQLite, others by Python: what they find must be the same."""
+    texts = ["Lo and behold", "fuſs", "STRASSE", "Straße", "\u212aelvin", "100% lo_x", "a\nb", "é lo", ""]
+    chats = {chat(store, text or "-", text): text for text in texts}
+    for words in ("lo", "LO", "ss", "k", "0%", "o_", "é", "lo é", "lo _x", "a b c d e f g h i", "o b"):
+        folded = words.casefold().split()
+        wanted = [made for made, text in chats.items() if all(word in text.casefold() for word in folded)]
+        assert sorted(found(store, words)) == wanted, words

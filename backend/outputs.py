@@ -38,21 +38,35 @@ def checked(outputs: Sequence[Path], inputs: Sequence[Path]) -> Iterator[None]:
                     path.unlink()
 
 
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """The file to write in place of ``path`` within a block: whole or not at all.
+
+    A device or a pipe is written as it is, and what a link leads to: a new file would do away with them.
+    """
+    path = path.resolve()
+    part = path.with_name(f".{path.name}.part") if path.is_file() or not path.exists() else path
+    try:
+        yield part
+        if part != path:
+            part.replace(path)
+    except BaseException:
+        if part != path:
+            with contextlib.suppress(OSError):
+                part.unlink()
+        raise
+
+
 def write_whole(path: Path, data: bytes) -> None:
-    """Whole or not at all (a device or a pipe gets it as it is; what a link leads to is written).
+    """Write ``data`` as :func:`whole` does.
 
     Raises:
         EngineError: NOT_WRITABLE.
     """
-    path = path.resolve()
-    part = path.with_name(f".{path.name}.part") if path.is_file() else path
     try:
-        part.write_bytes(data)
-        if part != path:
-            part.replace(path)
+        with whole(path) as part:
+            part.write_bytes(data)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink() if part != path else None
         raise _not_writable(path, error) from error
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
+from backend.outputs import whole
 from desktop.language import counted, marked, tr
 from desktop.models.thinking import whole_text
 from desktop.store import Chat, Message, Store, StoreError
@@ -121,18 +122,8 @@ def _write(store: Store, path: Path, chats: list[Chat] | None, author: Callable[
 
 
 def _write_whole(path: Path, texts: Iterable[str]) -> None:
-    """Whole or not at all; a device or a pipe gets it as it is, and what a link leads to is written."""
-    path = path.resolve()
-    half = path.with_name(f".{path.name}.part") if path.is_file() or not path.exists() else path
-    try:
-        with half.open("w", encoding="utf-8", errors="replace") as file:  # half a letter may stand in settings
-            file.writelines(texts)
-        if half != path:
-            half.replace(path)
-    except BaseException:
-        if half != path:
-            half.unlink(missing_ok=True)
-        raise
+    with whole(path) as part, part.open("w", encoding="utf-8", errors="replace") as file:
+        file.writelines(texts)  # half a letter may stand in settings
 
 
 def _readable(message: Message) -> str:

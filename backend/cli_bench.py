@@ -39,8 +39,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     bench = subparsers.add_parser(
         "bench",
         help="measure ways of decoding side by side",
-        epilog="Modes: plain, auto, draft, lookup, lookup+draft, fixed:N, draft:N, lookup:N; @rejection changes the "
-        "rule, #2 makes another mode of the same (plain,plain#2 states the noise). See docs/benchmarks.md.",
+        epilog="Modes: plain, auto, fixed:N, draft, lookup, lookup+draft, the last three also with :N; @rejection "
+        "changes the rule, #2 makes another mode of the same (plain,plain#2 states the noise). See docs/benchmarks.md.",
     )
     add_pair_options(bench)
     asked = bench.add_mutually_exclusive_group(required=True)
@@ -122,7 +122,7 @@ def _run(
     runs: list[Run] = []
     bounded: list[tuple[Run, Bound]] = []
     code = 0
-    with Session(choice.files) as session:
+    with Session(choice.files, keeps=True) as session:
         state = session.load(choice.load_request(args, settle=True))
         own = [OwnMode(session.client, mode, args.max_tokens, args.ignore_eos) for mode in modes]
         cold = _cold(args, choice)

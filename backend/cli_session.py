@@ -44,10 +44,12 @@ class Session:
 
     Args:
         files: models given as paths, by id.
+        keeps: whether the command has results to keep when it is asked to end: SIGTERM is then one Ctrl-C.
     """
 
-    def __init__(self, files: Mapping[str, Path] | None = None) -> None:
+    def __init__(self, files: Mapping[str, Path] | None = None, *, keeps: bool = False) -> None:
         self.files = dict(files or {})
+        self._signals = (signal.SIGINT, signal.SIGTERM) if keeps else (signal.SIGINT,)
         self.client = own_engine(self.files)
         self._runner = asyncio.Runner()
         self._pressed = 0.0
@@ -166,7 +168,10 @@ class Session:
                 stops.add(asyncio.ensure_future(_told(stop)))
 
         # signal.signal, as add_signal_handler does not exist on Windows
-        before = signal.signal(signal.SIGINT, lambda _number, _frame: loop.call_soon_threadsafe(press))
+        before = {
+            number: signal.signal(number, lambda _number, _frame: loop.call_soon_threadsafe(press))
+            for number in self._signals
+        }
         try:
             return await task
         except asyncio.CancelledError:
@@ -176,7 +181,8 @@ class Session:
                 raise EngineError(ErrorCode.CANCELLED, "Stopped.") from None
             raise
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             if leaving:  # whoever leaves does not wait for an engine that may never answer
                 for one in stops:
                     one.cancel()

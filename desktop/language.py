@@ -8,6 +8,7 @@ stay as they are.
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Mapping
 
@@ -15,6 +16,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 CONTEXT = "Tandem"
 """The one context of all texts in the translations' files."""
+_PERCENT = re.compile(r"(?<=\d) %")
 _MOST = 2**31 - 1
 """That Qt takes as a number by which a form is chosen."""
 
@@ -87,11 +89,16 @@ def _filled(said: str, source: str, values: Mapping[str, object]) -> str:
     if not values:
         return said
     try:
-        return _Filling().vformat(said, (), values)
+        return _bound(_Filling().vformat(said, (), values))
     except (
         LookupError,
         ValueError,
         AttributeError,
         TypeError,
     ):  # a translator's slip costs this sentence its translation
-        return _Filling().vformat(source, (), values)
+        return _bound(_Filling().vformat(source, (), values))
+
+
+def _bound(said: str) -> str:
+    """No line ends between a number and its percent sign."""
+    return _PERCENT.sub("\N{NO-BREAK SPACE}%", said)

@@ -58,8 +58,8 @@ class Actions(QObject):
             "earlier": lambda: self._step_version(-1),
             "later": lambda: self._step_version(1),
             "next_pane": lambda: next_pane(window),
-            "regenerate": conversation.regenerate,
-            "continue": conversation.go_on,
+            "regenerate": lambda: self._in_chat(conversation.regenerate),
+            "continue": lambda: self._in_chat(conversation.go_on),
             "copy": self._copy_last,
             "edit": self._edit_last,
             "compare": window.compare,
@@ -97,10 +97,15 @@ class Actions(QObject):
         if replies:
             replies[-1].copy()
 
+    def _in_chat(self, act: Callable[[], object]) -> None:
+        """What changes the chat is done only where the chat is on screen, not behind a comparison."""
+        if self._window.stack.currentWidget() is self._window.page:
+            act()
+
     def _edit_last(self) -> None:
         own = [m for m in self._window.conversation.messages if m.role == "user"]
-        if own and self._window.stack.currentWidget() is self._window.page:
-            self._window.page.messages.rewrite(own[-1].id)
+        if own:
+            self._in_chat(lambda: self._window.page.messages.rewrite(own[-1].id))
 
     def _menu(self) -> QMenu:
         window = self._window

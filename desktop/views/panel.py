@@ -72,7 +72,7 @@ class Panel(QScrollArea):
     def refresh(self) -> None:
         """Draw what is known now."""
         timings, state = self._timings or Timings(), self._engine.state
-        why = (state.why or tr(_NOTHING)).replace("%", " %")
+        why = (state.why or tr(_NOTHING)).replace("%", "\N{NO-BREAK SPACE}%")
         self.why.setText(why[:1].upper() + why[1:])
         points = insight.rate_points(self._rounds)
         self.rate.show_points(points, self._rate(timings))

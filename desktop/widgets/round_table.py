@@ -137,5 +137,5 @@ def round_title(record: dict[str, Any]) -> str:
     }
     if said is not None:
         return tr(said, **values)
-    why = str(record.get("reason") or "").replace("%", " %")
+    why = str(record.get("reason") or "").replace("%", "\N{NO-BREAK SPACE}%")
     return f"{tr('Round {number}: plain, pass {took} ms.', **values)} {why[:1].upper()}{why[1:]}".strip()

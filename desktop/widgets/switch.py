@@ -39,7 +39,8 @@ class Switch(QCheckBox):
         painter.setBrush(tokens.accent if on else tokens.page)
         painter.drawRoundedRect(box, radius, radius)
         knob = box.height() - 6
-        left = box.right() - knob - 3 if on else box.left() + 3
+        forward = self.layoutDirection() == Qt.LayoutDirection.LeftToRight
+        left = box.right() - knob - 3 if on == forward else box.left() + 3
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(tokens.on_accent if on else tokens.subtle)
         painter.drawEllipse(QRectF(left, box.top() + 3, knob, knob))

@@ -125,13 +125,14 @@ def test_a_server_that_fails_midway(server: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to one process")
-@pytest.mark.parametrize("presses", [1, 2])
-def test_ctrl_c_midway(server: Any, tmp_path: Path, presses: int) -> None:
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT] * 2, [signal.SIGTERM]], ids=["1", "2", "term"])
+def test_asked_to_end_midway(server: Any, tmp_path: Path, signals: list[int]) -> None:
+    """By Ctrl-C once or twice, or by whoever limits the time."""
     server.hangs = True
     process = bench(server, tmp_path)
     assert server.hanging.wait(60)
-    for _ in range(presses):
-        process.send_signal(signal.SIGINT)
+    for number in signals:
+        process.send_signal(number)
         time.sleep(0.05)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -84,3 +84,17 @@ def test_a_reply_that_goes_on_meanwhile_keeps_no_figures_of_what_it_was(
     desktop.store.flush()
     assert last.comparison is None
     assert desktop.store.branch(last.chat)[-1].comparison is None
+
+
+def test_behind_the_comparison_no_reply_is_written(desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot) -> None:
+    send(desktop, qtbot)
+    finished(desktop, qtbot)
+    compared(desktop, qtbot)
+    for action in ("regenerate", "continue", "edit"):
+        desktop.window.actions_.by_id[action].trigger()
+    assert len(engine.requests) == 1
+    assert not desktop.conversation.running
+    desktop.window.close_compare()
+    desktop.window.actions_.by_id["regenerate"].trigger()
+    finished(desktop, qtbot)
+    assert len(engine.requests) == 2

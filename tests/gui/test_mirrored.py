@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.start import Desktop
 from desktop.theme.icons import IconButton
+from desktop.theme.tokens import tokens_now
 from desktop.widgets.code import CodeBlock
 from tests.gui.models import opened, started
 from tests.gui.person import MakeDesktop, finished, send
@@ -81,6 +83,22 @@ def test_what_points_to_a_side_points_to_the_other(desktop: Desktop) -> None:
     assert ink(button, left=True) < ink(button, left=False)
     button.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
     assert ink(button, left=True) > ink(button, left=False)
+
+
+def test_a_switch_that_is_on_has_its_knob_at_the_end(desktop: Desktop) -> None:
+    switch = desktop.window.top.switch
+    switch.setEnabled(True)
+    switch.setChecked(True)
+
+    def knob_left() -> bool:
+        image, tokens = switch.grab().toImage(), tokens_now()
+        row = [image.pixelColor(x, image.height() // 2) for x in range(image.width())]
+        places = [x for x, color in enumerate(row) if color == QColor(tokens.on_accent)]
+        return sum(places) / len(places) < image.width() / 2
+
+    assert knob_left()
+    switch.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    assert not knob_left()
 
 
 def mirrored(window: QWidget) -> bool:

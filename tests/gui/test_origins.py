@@ -146,8 +146,8 @@ def test_a_token_that_is_pointed_at_says_round_place_and_probability(desktop: De
     desktop.window.new_chat()
     desktop.window.open_chat(reply.chat)
     qtbot.waitUntil(lambda: last(desktop)._origins is not None)
-    assert hover(last(desktop), 1) == "drafted, accepted: round 0, place 1, probability 93 %"
-    assert hover(last(desktop), 5) == "drafted, accepted: round 0, place 2, probability < 1 %"
+    assert hover(last(desktop), 1) == "drafted, accepted: round 0, place 1, probability 93\N{NO-BREAK SPACE}%"
+    assert hover(last(desktop), 5) == "drafted, accepted: round 0, place 2, probability < 1\N{NO-BREAK SPACE}%"
     assert hover(last(desktop), 17) == "drafted, accepted: round 1, place 1"
 
 

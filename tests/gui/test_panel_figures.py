@@ -83,7 +83,10 @@ def test_where_a_pass_goes(qtbot: QtBot) -> None:
     split.resize(300, 80)
     split.show()
     split.show_shares(insight.time_shares(Timings(draft_ms=12.0, verify_ms=85.0, host_ms=3.0)))
-    assert split.words.text() == "In this order: draft 12 %, target 85 %, host 3 %."
+    assert (
+        split.words.text()
+        == "In this order: draft 12\N{NO-BREAK SPACE}%, target 85\N{NO-BREAK SPACE}%, host 3\N{NO-BREAK SPACE}%."
+    )
     image = split.bar.grab().toImage()
     across = [image.pixelColor(x, image.height() // 2) for x in range(image.width())]
     tokens = tokens_now()

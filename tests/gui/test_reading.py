@@ -198,9 +198,14 @@ def test_headings_are_as_large_as_they_are_meant_to_be(view: BlockView) -> None:
     [
         ("Roses  \nare  \n**red**", ["Roses\u2028are\u2028red"]),
         ("Roses\nare\n_red_\n\n- 1 Mill Lane\n  Bath", ["Roses\u2028are\u2028red", "1 Mill Lane\u2028Bath"]),
-        ("a\n---\n# b\nc\n***\n> d\n> e", ["a", "b", "c", "", "d e"]),
+        ("a\n---\n# b\nc\n***\n> d\n> e", ["a", "b", "c", "", "d\u2028e"]),
         ("[a][x]\nb\n\n[x]: https://x.y\n[z]: https://z.y", ["a\u2028b"]),
         ("- a\\\n  b  \n  c\n- d", ["a\u2028b\u2028c", "d"]),
+        (
+            "> Roses\n> are  \n> **red**\nhere\n>\n> > too\n>> soon",
+            ["Roses\u2028are\u2028red\u2028here", "too\u2028soon"],
+        ),
+        ("> # a\n> b\n> - c\n> d", ["a", "b", "c\u2028d"]),
         ("# a  \nb", ["a", "b"]),
         ("a  \n- b  \n\nc  ", ["a", "b", "c"]),
         ("x\n\n    code  \n    more", ["x", "code  ", "more"]),

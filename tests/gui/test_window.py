@@ -29,10 +29,10 @@ def test_a_reply_streams_with_figures_and_its_footer(desktop: Desktop, qtbot: Qt
     asked, reply = desktop.window.page.messages.widgets
     assert (asked.message.content, reply.message.content) == ("Write it", LONG)
     tokens = -(-len(LONG) // 4)
-    assert reply.footer_text == f"41.2 tok/s · ≈ 1.84× · 82 % accepted · {tokens} tokens"
+    assert reply.footer_text == f"41.2 tok/s · ≈ 1.84× · 82\N{NO-BREAK SPACE}% accepted · {tokens} tokens"
     status = desktop.window.status
     assert status.text("rate") == "41.2 tok/s"
-    assert status.text("split") == "draft 12 % verify 85 %"
+    assert status.text("split") == "draft 12\N{NO-BREAK SPACE}% verify 85\N{NO-BREAK SPACE}%"
     stored = desktop.store.branch(desktop.store.chats()[0].id)[1]
     assert (stored.content, stored.state, stored.seed, stored.target, stored.draft) == (
         LONG,

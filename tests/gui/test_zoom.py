@@ -40,7 +40,7 @@ def test_keys_and_wheel_zoom_messages_and_composer_alone(desktop: Desktop, qtbot
     assert desktop.settings.now.zoom == 110
     qtbot.keyClick(composer.edit, Qt.Key.Key_Equal, CTRL)
     assert desktop.settings.now.zoom == 125
-    assert window.toast._text == "Zoom 125 %"
+    assert window.toast._text == "Zoom 125\N{NO-BREAK SPACE}%"
     assert [points(part) for part in parts] == pytest.approx([1.25 * size for size in was], rel=0.03)
     assert [points(part) for part in others] == apart
     assert window.page.composer.parentWidget().maximumWidth() > 1.2 * width

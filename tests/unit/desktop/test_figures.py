@@ -31,8 +31,11 @@ def reply() -> Timings:
 
 def test_a_reply_with_drafts() -> None:
     shown = figures(reply())
-    assert (shown.rate, shown.speedup, shown.accepted) == ("40.0 tok/s", "≈ 1.84×", "80 % accepted")
-    assert (shown.per_pass, shown.split) == ("2.5 tokens/pass", "draft 12 % verify 85 %")
+    assert (shown.rate, shown.speedup, shown.accepted) == ("40.0 tok/s", "≈ 1.84×", "80\N{NO-BREAK SPACE}% accepted")
+    assert (shown.per_pass, shown.split) == (
+        "2.5 tokens/pass",
+        "draft 12\N{NO-BREAK SPACE}% verify 85\N{NO-BREAK SPACE}%",
+    )
 
 
 def test_nothing_is_shown_that_was_not_measured() -> None:
@@ -56,7 +59,7 @@ def test_an_estimate_says_so_until_a_comparison_has_measured() -> None:
 def test_after_a_comparison_all_figures_are_of_its_run() -> None:
     again = Timings(predicted_n=11, predicted_ms=500.0, passes=5, draft_n=10, draft_n_accepted=6)
     kept = {"generation_ratio": 1.25, "speculation": wire.dump(again)}
-    assert footer(reply(), kept, []) == "20.0 tok/s · = 1.25× · 60 % accepted · 11 tokens"
+    assert footer(reply(), kept, []) == "20.0 tok/s · = 1.25× · 60\N{NO-BREAK SPACE}% accepted · 11 tokens"
     assert footer(reply(), kept | {"generation_ratio": 0.0}, []).startswith("40.0 tok/s · ≈ 1.84×")
 
 
@@ -88,7 +91,10 @@ def test_titles_are_first_words() -> None:
     [
         ("Engine stopped", {"mode": "lost"}),
         ("Starting engine…", {"mode": "starting"}),
-        ("Loading target 62 %", {"mode": "loading", "progress": LoadProgress(phase="target", fraction=0.62)}),
+        (
+            "Loading target 62\N{NO-BREAK SPACE}%",
+            {"mode": "loading", "progress": LoadProgress(phase="target", fraction=0.62)},
+        ),
         ("Loading…", {"mode": "loading", "running": True}),
         ("Waiting for the reply…", {"mode": "loading", "state": State(phase="generating")}),
         ("Waiting for the reply…", {"mode": "loading", "state": State(phase="reading")}),

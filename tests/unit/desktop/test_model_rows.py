@@ -70,7 +70,7 @@ def test_how_a_download_stands() -> None:
     fetch = Fetch("qwen3-14b", "Qwen3 14B", ("qwen3-14b",), "")
     assert state_text(here, fetch) == "Waits for the other download"
     fetch.state, fetch.done, fetch.total = "running", 4 * GB, 8 * GB
-    assert state_text(here, fetch) == "Downloading 50 %"
+    assert state_text(here, fetch) == "Downloading 50\N{NO-BREAK SPACE}%"
     fetch.state, fetch.error = "failed", EngineError(ErrorCode.DISK_FULL, "The disk has no room.")
     assert state_text(here, fetch) == "Stopped: The disk is full"
     rows = model_rows([here], {}, {"qwen3-14b": fetch})

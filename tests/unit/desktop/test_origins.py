@@ -76,8 +76,8 @@ def test_a_round_as_a_table() -> None:
     record = {"round": 3, "source": "draft", "proposed": [5, 6, 7], "targets": [5, 9], "accepted": 1}
     record |= {"outcome": "correction", "draft_ms": 9.14, "verify_ms": 62.25, "p": [0.824, 0.0011]}
     assert round_rows(record, {5: " a", 6: "\n", 9: "b"}) == [
-        ("1", "“ a”", "“ a”", "82 %", "accepted"),
-        ("2", "“⏎”", "“b”", "< 1 %", "replaced"),
+        ("1", "“ a”", "“ a”", "82\N{NO-BREAK SPACE}%", "accepted"),
+        ("2", "“⏎”", "“b”", "< 1\N{NO-BREAK SPACE}%", "replaced"),
         ("3", "token 7", "–", "–", "discarded"),
     ]
     assert round_title(record) == "Round 3: 3 guessed by the draft model, 1 accepted; guessing 9.1 ms, pass 62.2 ms."

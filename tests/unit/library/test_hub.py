@@ -179,6 +179,7 @@ def test_no_network(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     error = fails()
     assert error.code is ErrorCode.NO_NETWORK
     assert "hub" in error.message
+    assert [path.name for path in models_folder.iterdir()] == [".locks"], "no empty folder of a publisher"
 
 
 def test_offline_mode_of_the_hub_library(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

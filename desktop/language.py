@@ -16,7 +16,9 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 CONTEXT = "Tandem"
 """The one context of all texts in the translations' files."""
-_PERCENT = re.compile(r"(?<=\d) %")
+_PERCENT = re.compile(r"(?<=[\d}]) %(?!n)")
+_BOUND = "\N{NO-BREAK SPACE}%"
+"""No line ends between a number and its percent sign; what is filled in, names and paths, stays as it is."""
 _MOST = 2**31 - 1
 """That Qt takes as a number by which a form is chosen."""
 
@@ -86,19 +88,15 @@ class _Filling(string.Formatter):
 
 
 def _filled(said: str, source: str, values: Mapping[str, object]) -> str:
+    said, source = _PERCENT.sub(_BOUND, said), _PERCENT.sub(_BOUND, source)
     if not values:
         return said
     try:
-        return _bound(_Filling().vformat(said, (), values))
+        return _Filling().vformat(said, (), values)
     except (
         LookupError,
         ValueError,
         AttributeError,
         TypeError,
     ):  # a translator's slip costs this sentence its translation
-        return _bound(_Filling().vformat(source, (), values))
-
-
-def _bound(said: str) -> str:
-    """No line ends between a number and its percent sign."""
-    return _PERCENT.sub("\N{NO-BREAK SPACE}%", said)
+        return _Filling().vformat(source, (), values)

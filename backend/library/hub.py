@@ -71,7 +71,7 @@ def download(
     missing = [file for file in variant.files if not _is_here(job, file)]
     with contextlib.ExitStack() as stack:
         for file in missing:
-            stack.callback(prune, place(entry, file).parent)  # where nothing came
+            stack.callback(prune, place(entry, file).parent)  # a folder that nothing came into goes, once it is free
             stack.enter_context(Partial(place(entry, file)).alone())
         if missing:
             stop_if(flag)

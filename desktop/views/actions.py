@@ -98,7 +98,7 @@ class Actions(QObject):
             replies[-1].copy()
 
     def _in_chat(self, act: Callable[[], object]) -> None:
-        """What changes the chat is done only where the chat is on screen, not behind a comparison."""
+        """Nothing is written behind a comparison: the text that it would go into is not seen there."""
         if self._window.stack.currentWidget() is self._window.page:
             act()
 

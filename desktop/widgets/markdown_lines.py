@@ -13,6 +13,8 @@ BREAK = "\f"
 """Ends a line within a paragraph: white space to Markdown, so that words beside it keep their emphasis and links."""
 
 _QUOTE = re.compile(r"^ {0,3}>(?: ?>)* ?")
+_NO_PROSE = re.compile(r">.*(?:`{3}|~{3}|\|)")
+"""Code or a table in a quotation, where a line's end is more than a space."""
 _BEGINS = re.compile(r"#|>|\||[-*+][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|=+$|-+$|\*{3}|_{3}|\[[^\]]+\]:")
 """Lines that go on with no paragraph."""
 _ENDS = re.compile(r"#|\[[^\]]+\]:|(?:[-*_=][ \t]*)+$")
@@ -51,38 +53,28 @@ def broken(text: str) -> str:
     """With `BREAK` where a line ends within a paragraph, for Qt's Markdown, which has no such thing.
 
     Markdown takes a line's end for a space; models, asked for a poem or an address, mean it. Where it is marked as
-    meant (two spaces, a backslash), Qt makes two paragraphs of one.
+    meant (two spaces, a backslash), Qt makes two paragraphs of one. So also in quotations, but for texts with quoted
+    code or tables, and for quotations within items.
     """
+    quotes = _NO_PROSE.search(text) is None
     first, *rest = text.split("\n")
-    lines, code = [first], _code_after(first, "")
+    lines = [first]
     for line in rest:
         last = lines[-1]
-        (depth, before), (deeper, after) = _quoted(last), _quoted(line)
+        (depth, before), (deeper, after) = _quoted(last, quotes), _quoted(line, quotes)
         marked = last.endswith("\\") and not last.endswith("\\\\")
-        alike = not code and deeper in (0, depth)  # a quotation's paragraph goes on without its mark, too
+        alike = deeper in (0, depth)  # a quotation's paragraph goes on without its mark, too
         if alike and _goes_on(before, after, meant=marked or last.endswith("  ")):
             lines[-1] = f"{last[:-1] if marked else last.rstrip()}{BREAK}{after.lstrip()}"
         else:
             lines.append(line)
-        code = _code_after(line, code)
     return "\n".join(lines)
 
 
-def _quoted(line: str) -> tuple[int, str]:
-    """How deep in quotations the line stands, and what it says there."""
-    mark = _QUOTE.match(line)
+def _quoted(line: str, quotes: bool) -> tuple[int, str]:
+    """How deep in quotations the line stands, and what it says there; as it is where those are left alone."""
+    mark = _QUOTE.match(line) if quotes else None
     return (mark[0].count(">"), line[mark.end() :]) if mark else (0, line)
-
-
-def _code_after(line: str, fence: str) -> str:
-    """The fence of the code that a quotation is in behind the line; other code is not among prose."""
-    depth, said = _quoted(line)
-    if not depth:
-        return ""
-    if fence:
-        return "" if closes(said, fence) else fence
-    begun = FENCE.match(said)
-    return begun[1] if begun else ""
 
 
 def _goes_on(last: str, line: str, *, meant: bool) -> bool:

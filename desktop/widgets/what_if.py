@@ -26,7 +26,9 @@ class WhatIf(QWidget):
         self._grid.addWidget(heading, 0, 0, 1, 3)
         self.alpha = self._slider(tr("Acceptance"), 0, 100, 80, lambda value: figure(value / 100, ".2f"))
         self.length = self._slider(tr("Draft length"), 0, 16, 4, str)
-        self.share = self._slider(tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: f"{value} %")
+        self.share = self._slider(
+            tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: f"{value}\N{NO-BREAK SPACE}%"
+        )
         self.words = QLabel()
         self.words.setObjectName("subtle")
         self.words.setWordWrap(True)

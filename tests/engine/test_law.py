@@ -24,7 +24,7 @@ TEXT = "The old lighthouse keeper opened the door and saw"
 N = 500
 """Replies. Of three tokens: the first comes of the prompt's row, the others of rounds with drafts of two."""
 
-Law = dict[tuple[int, ...], float]
+Chances = dict[tuple[int, ...], float]
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +36,11 @@ def coarse(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield both
 
 
-def law_of(model: Sequence, prompt: list[int]) -> Law:
+def law_of(model: Sequence, prompt: list[int]) -> Chances:
     """The chance of every reply of three tokens, token by token from the model's rows."""
-    found: Law = {(): 1.0}
+    found: Chances = {(): 1.0}
     for _ in range(3):
-        longer: Law = {}
+        longer: Chances = {}
         for said, chance in found.items():
             history = [*prompt, *said]
             model.truncate(len(prompt) - 1)
@@ -50,7 +50,7 @@ def law_of(model: Sequence, prompt: list[int]) -> Law:
     return found
 
 
-def chi_square(seen: Counter[tuple[int, ...]], law: Law) -> tuple[float, float]:
+def chi_square(seen: Counter[tuple[int, ...]], law: Chances) -> tuple[float, float]:
     """The statistic, and what one in a thousand such counts exceeds (Wilson and Hilferty 1931); rare cells together."""
     expected = {said: N * chance for said, chance in law.items() if N * chance >= 5}
     counts = [*expected.values(), N - sum(expected.values())]

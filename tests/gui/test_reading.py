@@ -206,6 +206,8 @@ def test_headings_are_as_large_as_they_are_meant_to_be(view: BlockView) -> None:
             ["Roses\u2028are\u2028red\u2028here", "too\u2028soon"],
         ),
         ("> # a\n> b\n> - c\n> d", ["a", "b", "c\u2028d"]),
+        ("> ```\n> x = 1\n> ```\n> That\n> sets x.", ["x = 1", "That sets x."]),
+        ("> - ```py\n>   a = 1\n>   b = 2\n>   ```", ["a = 1", "b = 2"]),
         ("# a  \nb", ["a", "b"]),
         ("a  \n- b  \n\nc  ", ["a", "b", "c"]),
         ("x\n\n    code  \n    more", ["x", "code  ", "more"]),

@@ -23,6 +23,9 @@ _READING = "the draft is reading what it has not seen"
 _PAUSED = "drafts paused: they would cost more than they save"
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
+_LOST, _HALF = 0.3, 64
+"""A copy must promise so much more over plain for each plain pass that this reply has lost by speculating so far, and half
+of it once the reply has so many tokens: what a text has not paid back, it is not lent again on the same word."""
 _SO_FAR = 4
 """Plain tokens that a reply's own pace begins with."""
 _AT_ONCE = 3
@@ -91,6 +94,8 @@ class Policy:
         self._budget = 0.0
         self._ms, self._tokens = 0.0, 0
         self._speculated = 0
+        self._lost = 0.0
+        """Plain passes that speculative rounds took beyond what their tokens would have; below 0 = gained."""
         self._drafted = False
         self._unmeasured = 0
         self._measuring = 0
@@ -170,6 +175,8 @@ class Policy:
     def spent(self, ms: float, read_ms: float, tokens: int) -> None:
         """The round planned last gave ``tokens`` in ``ms``, ``read_ms`` of it the draft's reading of the prompt."""
         self._budget += _FOLLOW_SHARE * ms
+        if self._speculated and self._target.known:
+            self._lost += (ms - read_ms) / self._pass(0) - tokens
         if self._tree:
             rate = tokens / (ms - read_ms)
             self._by_trees += (rate - self._by_trees) * (_TREE_RATE if self._by_trees else 1.0)
@@ -206,6 +213,10 @@ class Policy:
             if rate <= best:
                 reason = self._why_not(source, expected)
                 continue
+            wary = source.name != "draft" and rate <= plain * self._wary(len(history) - self._start)
+            if wary:
+                reason = f"copies paused: drafts have cost this reply {self._lost:.1f} passes more than they saved"
+                continue
             if unseen > 1 and not self._worth_reading(source, unseen, rate, max(best, plain)):
                 reason = "reading the prompt with the draft would cost more than it saves"
                 continue
@@ -219,6 +230,10 @@ class Policy:
         plan = plan or Plan(None, 0, reason=reason)
         following = None if reading else self._to_follow(history, [s for s in sources if s is not plan.source])
         return replace(plan, reading=reading, following=following)
+
+    def _wary(self, n: int) -> float:
+        """What a copy must promise over plain, ``n`` tokens into the reply; of a draft, each token's margin tells."""
+        return _EDGE + _LOST * max(0.0, self._lost) / (1.0 + n / _HALF)
 
     def _drafting(self, source: Source, limit: int) -> Plan:
         """A tree where passes are long: what it takes beside them, in the draft and here, is little then."""

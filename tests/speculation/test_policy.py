@@ -98,6 +98,25 @@ def test_a_tie_is_not_worth_the_trouble() -> None:
     assert plan.source is None, "one per cent is less than the noise of the costs"
 
 
+def test_what_a_reply_lost_must_be_promised_by_its_next_copies() -> None:
+    """Two copies that failed: a third like them is not checked, until others have paid, or the draft says so."""
+    likely, sure = Stated("lookup", [0.75] * 16, step=0.0), Stated("lookup", [0.99] * 16, step=0.0)
+    draft = Stated("draft", [0.75] * 16, step=0.0)
+    chooser = policy(Speculation(), costs(n1=30.0, n2=40.0, n4=60.0, n16=130.0))
+    assert chooser.plan([1], [likely], 16).source is likely
+    for _ in range(3):
+        chooser.spent(90.0, 0.0, 1)
+    plan = chooser.plan([1], [likely], 16)
+    assert plan.source is None
+    assert "6.0 passes" in plan.reason
+    chooser.spent(300.0, 0.0, 1)  # a slow plain pass is the machine's affair
+    assert "6.0 passes" in chooser.plan([1], [likely], 16).reason
+    assert chooser.plan([1], [draft], 16).source is draft
+    assert chooser.plan([1], [sure], 16).source is sure
+    chooser.spent(120.0, 0.0, 12)
+    assert chooser.plan([1], [likely], 16).source is likely
+
+
 def test_the_cheaper_source_wins_when_both_pay() -> None:
     lookup, draft = Stated("lookup", [0.8] * 16, step=0.0), Stated("draft", [0.8] * 16, step=20.0)
     table = costs(**FLAT)

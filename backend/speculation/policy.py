@@ -24,8 +24,8 @@ _PAUSED = "drafts paused: they would cost more than they save"
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
 _LOST, _HALF = 0.3, 64
-"""A copy must promise so much more over plain for each plain pass that this reply has lost by speculating so far, and half
-of it once the reply has so many tokens: what a text has not paid back, it is not lent again on the same word."""
+"""A copy must promise so much more over plain for each plain pass that this reply has lost by speculating so far, and
+half of it once the reply has so many tokens: what a text has not paid back, it is not lent again on the same word."""
 _SO_FAR = 4
 """Plain tokens that a reply's own pace begins with."""
 _AT_ONCE = 3

@@ -23,9 +23,12 @@ _READING = "the draft is reading what it has not seen"
 _PAUSED = "drafts paused: they would cost more than they save"
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
-_LOST, _HALF = 0.3, 64
+_LOST, _HALF = 0.2, 64
 """A copy must promise so much more over plain for each plain pass that this reply has lost by speculating so far, and
 half of it once the reply has so many tokens: what a text has not paid back, it is not lent again on the same word."""
+_RISK, _PAID = 2.8, 1.5
+"""Plain passes that checking a copy may take, until speculation has gained so many in this reply: whether a text copies
+is not known before a copy stood, and fifteen tokens of which the first falls are more than a short reply makes good."""
 _SO_FAR = 4
 """Plain tokens that a reply's own pace begins with."""
 _AT_ONCE = 3
@@ -206,6 +209,8 @@ class Policy:
             expected = source.expect(history, limit)
             if not expected:
                 continue
+            if source.name != "draft":
+                expected = expected[: self._venture(len(expected))]
             unseen = source.unseen(history)
             rate, k = self._best(source, expected)
             if source.name == "draft" and self._branches(source):
@@ -230,6 +235,13 @@ class Policy:
         plan = plan or Plan(None, 0, reason=reason)
         following = None if reading else self._to_follow(history, [s for s in sources if s is not plan.source])
         return replace(plan, reading=reading, following=following)
+
+    def _venture(self, most: int) -> int:
+        """Tokens of a copy that may be checked, of at most ``most``: at first no more than may be lost."""
+        if self._lost < -_PAID:
+            return most
+        bound = _RISK * self._pass(0)
+        return next((k for k in range(most, 1, -1) if self._pass(k) <= bound), 1)
 
     def _wary(self, n: int) -> float:
         """What a copy must promise over plain, ``n`` tokens into the reply; of a draft, each token's margin tells."""

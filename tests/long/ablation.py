@@ -232,6 +232,7 @@ PARTS: dict[str, Part] = {
     "no draft": (nullcontext, Speculation(source="lookup")),
     "no lean of a text": _without(calibration._Lean, "follow", lambda *_: None),
     "losses not remembered": _without(policy, "_LOST", 0.0),
+    "first copies of any length": _without(policy, "_RISK", 1e9),
     "no margins": _without(MarginLogistic, "__call__", lambda self, _: self.mean),
     "no following": _without(policy, "_FOLLOW_SHARE", 0.0),
     "long prompts read without waiting": _without(policy, "_AT_ONCE", 10**9),

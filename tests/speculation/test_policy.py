@@ -58,6 +58,13 @@ def policy(settings: Speculation, table: PassCosts, rest: int = 200, start: int 
     return Policy(lambda: settings, table, lambda: rest, start)
 
 
+def paid(chooser: Policy) -> Policy:
+    """Speculation has gained a few passes in this reply."""
+    assert chooser.plan([1], [Stated("lookup", [0.99] * 16, step=0.0)], 16).source
+    chooser.spent(1.0, 0.0, 9)
+    return chooser
+
+
 FLAT = {"n1": 100.0, "n2": 100.5, "n16": 110.0}
 
 
@@ -82,7 +89,7 @@ def test_length_grows_with_acceptance_and_is_the_best_one() -> None:
     table = costs(n1=50, n2=70, n4=90, n8=118, n16=167)
     chosen = []
     for a in (0.3, 0.5, 0.7, 0.9, 0.98):
-        plan = policy(Speculation(), table).plan([1], [Stated("lookup", [a] * 16, step=0.0)], 16)
+        plan = paid(policy(Speculation(), table)).plan([1], [Stated("lookup", [a] * 16, step=0.0)], 16)
         rates = [expected_tokens(a, k) / (table.at(k + 1) + (0.3 if k else 0)) for k in range(17)]
         best = int(np.argmax(rates))
         assert plan.k == (best if rates[best] > 1.03 * rates[0] else 0)
@@ -96,6 +103,17 @@ def test_a_tie_is_not_worth_the_trouble() -> None:
     table = costs(n1=10.0, n2=14.8)
     plan = policy(Speculation(), table).plan([1], [Stated("lookup", [0.5], step=0.0)], 1)
     assert plan.source is None, "one per cent is less than the noise of the costs"
+
+
+def test_first_copies_risk_little_where_checking_is_dear() -> None:
+    """Until a reply has gained, a copy takes 2.8 plain passes at most; a draft is asked token by token anyway."""
+    table = costs(n1=30.0, n2=45.0, n4=75.0, n8=120.0, n16=150.0)
+    copies, drafts = Stated("lookup", [0.97] * 16, step=0.0), Stated("draft", [0.97] * 16, step=0.1)
+    chooser = policy(Speculation(), table)
+    assert chooser.plan([1], [copies], 16).k == 3
+    assert chooser.plan([1], [drafts], 16).k == 16
+    assert paid(chooser).plan([1], [copies], 16).k >= 14
+    assert policy(Speculation(), costs(**FLAT)).plan([1], [copies], 16).k >= 14, "it costs next to nothing"
 
 
 def test_what_a_reply_lost_must_be_promised_by_its_next_copies() -> None:

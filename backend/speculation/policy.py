@@ -179,7 +179,8 @@ class Policy:
         """The round planned last gave ``tokens`` in ``ms``, ``read_ms`` of it the draft's reading of the prompt."""
         self._budget += _FOLLOW_SHARE * ms
         if self._speculated and self._target.known:
-            self._lost += (ms - read_ms) / self._pass(0) - tokens
+            passes = (ms - read_ms) / self._pass(0)  # bounded: a machine that slept says nothing about the text
+            self._lost += min(passes, 1.0 + LONGEST) - tokens
         if self._tree:
             rate = tokens / (ms - read_ms)
             self._by_trees += (rate - self._by_trees) * (_TREE_RATE if self._by_trees else 1.0)
@@ -218,8 +219,7 @@ class Policy:
             if rate <= best:
                 reason = self._why_not(source, expected)
                 continue
-            wary = source.name != "draft" and rate <= plain * self._wary(len(history) - self._start)
-            if wary:
+            if source.name != "draft" and rate <= plain * self._wary(len(history) - self._start):
                 reason = f"copies paused: drafts have cost this reply {self._lost:.1f} passes more than they saved"
                 continue
             if unseen > 1 and not self._worth_reading(source, unseen, rate, max(best, plain)):

@@ -135,6 +135,14 @@ def test_what_a_reply_lost_must_be_promised_by_its_next_copies() -> None:
     assert chooser.plan([1], [likely], 16).source is likely
 
 
+def test_a_machine_that_slept_does_not_end_copying() -> None:
+    copies = Stated("lookup", [0.97] * 16, step=0.0)
+    chooser = policy(Speculation(), costs(**FLAT))
+    assert chooser.plan([1], [copies], 16).source is copies
+    chooser.spent(3_600_000.0, 0.0, 1)
+    assert chooser.plan([1], [copies], 16).source is copies
+
+
 def test_the_cheaper_source_wins_when_both_pay() -> None:
     lookup, draft = Stated("lookup", [0.8] * 16, step=0.0), Stated("draft", [0.8] * 16, step=20.0)
     table = costs(**FLAT)

@@ -15,6 +15,7 @@ from backend.equations import LONGEST
 from backend.protocol import Speculation
 from backend.speculation.contracts import LAG, SMALL_READ, GoOn, Source
 from backend.speculation.cost import PassCosts
+from backend.speculation.losses import Losses
 from backend.speculation.tree import Budget
 
 LAST_TOKEN = "last token"
@@ -23,12 +24,6 @@ _READING = "the draft is reading what it has not seen"
 _PAUSED = "drafts paused: they would cost more than they save"
 _EDGE = 1.03
 """Speculation must promise this much over plain: costs are noisy, and a tie gains nothing."""
-_LOST, _HALF = 0.2, 64
-"""A copy must promise so much more over plain for each plain pass that this reply has lost by speculating so far, and
-half of it once the reply has so many tokens: what a text has not paid back, it is not lent again on the same word."""
-_RISK, _PAID = 2.8, 1.5
-"""Plain passes that checking a copy may take, until speculation has gained so many in this reply: whether a text copies
-is not known before a copy stood, and fifteen tokens of which the first falls are more than a short reply makes good."""
 _SO_FAR = 4
 """Plain tokens that a reply's own pace begins with."""
 _AT_ONCE = 3
@@ -97,8 +92,7 @@ class Policy:
         self._budget = 0.0
         self._ms, self._tokens = 0.0, 0
         self._speculated = 0
-        self._lost = 0.0
-        """Plain passes that speculative rounds took beyond what their tokens would have; below 0 = gained."""
+        self._losses = Losses()
         self._drafted = False
         self._unmeasured = 0
         self._measuring = 0
@@ -179,8 +173,7 @@ class Policy:
         """The round planned last gave ``tokens`` in ``ms``, ``read_ms`` of it the draft's reading of the prompt."""
         self._budget += _FOLLOW_SHARE * ms
         if self._speculated and self._target.known:
-            passes = (ms - read_ms) / self._pass(0)  # bounded: a machine that slept says nothing about the text
-            self._lost += min(passes, 1.0 + LONGEST) - tokens
+            self._losses.round((ms - read_ms) / self._pass(0), tokens)
         if self._tree:
             rate = tokens / (ms - read_ms)
             self._by_trees += (rate - self._by_trees) * (_TREE_RATE if self._by_trees else 1.0)
@@ -211,7 +204,7 @@ class Policy:
             if not expected:
                 continue
             if source.name != "draft":
-                expected = expected[: self._venture(len(expected))]
+                expected = expected[: self._losses.longest(len(expected), lambda k: self._pass(k) * plain)]
             unseen = source.unseen(history)
             rate, k = self._best(source, expected)
             if source.name == "draft" and self._branches(source):
@@ -219,8 +212,10 @@ class Policy:
             if rate <= best:
                 reason = self._why_not(source, expected)
                 continue
-            if source.name != "draft" and rate <= plain * self._wary(len(history) - self._start):
-                reason = f"copies paused: drafts have cost this reply {self._lost:.1f} passes more than they saved"
+            asked = _EDGE + self._losses.asked(len(history) - self._start)
+            if source.name != "draft" and rate <= plain * asked:
+                lost = self._losses.passes
+                reason = f"copies paused: drafts have cost this reply {lost:.1f} passes more than they saved"
                 continue
             if unseen > 1 and not self._worth_reading(source, unseen, rate, max(best, plain)):
                 reason = "reading the prompt with the draft would cost more than it saves"
@@ -235,17 +230,6 @@ class Policy:
         plan = plan or Plan(None, 0, reason=reason)
         following = None if reading else self._to_follow(history, [s for s in sources if s is not plan.source])
         return replace(plan, reading=reading, following=following)
-
-    def _venture(self, most: int) -> int:
-        """Tokens of a copy that may be checked, of at most ``most``: at first no more than may be lost."""
-        if self._lost < -_PAID:
-            return most
-        bound = _RISK * self._pass(0)
-        return next((k for k in range(most, 1, -1) if self._pass(k) <= bound), 1)
-
-    def _wary(self, n: int) -> float:
-        """What a copy must promise over plain, ``n`` tokens into the reply; of a draft, each token's margin tells."""
-        return _EDGE + _LOST * max(0.0, self._lost) / (1.0 + n / _HALF)
 
     def _drafting(self, source: Source, limit: int) -> Plan:
         """A tree where passes are long: what it takes beside them, in the draft and here, is little then."""

@@ -24,8 +24,9 @@ import numpy as np
 
 from backend.bench.workloads import load_prompts
 from backend.cli_pair import whole
+from backend.equations import LONGEST
 from backend.protocol import Message, Speculation
-from backend.speculation import calibration, policy
+from backend.speculation import calibration, losses, policy
 from backend.speculation.calibration import BucketCounts, MarginLogistic
 from backend.speculation.contracts import SMALL_READ
 from backend.speculation.cost import PassCosts
@@ -231,8 +232,8 @@ PARTS: dict[str, Part] = {
     "no lookup": (nullcontext, Speculation(source="draft")),
     "no draft": (nullcontext, Speculation(source="lookup")),
     "no lean of a text": _without(calibration._Lean, "follow", lambda *_: None),
-    "losses not remembered": _without(policy, "_LOST", 0.0),
-    "first copies of any length": _without(policy, "_RISK", 1e9),
+    "losses not remembered": _without(losses, "_LOST", 0.0),
+    "first copies of any length": _without(losses, "_FIRST", LONGEST),
     "no margins": _without(MarginLogistic, "__call__", lambda self, _: self.mean),
     "no following": _without(policy, "_FOLLOW_SHARE", 0.0),
     "long prompts read without waiting": _without(policy, "_AT_ONCE", 10**9),

@@ -106,7 +106,7 @@ def test_a_tie_is_not_worth_the_trouble() -> None:
 
 
 def test_first_copies_risk_little_where_checking_is_dear() -> None:
-    """Until a reply has gained, a copy takes 2.8 plain passes at most; a draft is asked token by token anyway."""
+    """Until a reply has gained, a copy has three tokens or takes two plain passes; a draft is asked token by token."""
     table = costs(n1=30.0, n2=45.0, n4=75.0, n8=120.0, n16=150.0)
     copies, drafts = Stated("lookup", [0.97] * 16, step=0.0), Stated("draft", [0.97] * 16, step=0.1)
     chooser = policy(Speculation(), table)
@@ -122,13 +122,13 @@ def test_what_a_reply_lost_must_be_promised_by_its_next_copies() -> None:
     draft = Stated("draft", [0.75] * 16, step=0.0)
     chooser = policy(Speculation(), costs(n1=30.0, n2=40.0, n4=60.0, n16=130.0))
     assert chooser.plan([1], [likely], 16).source is likely
-    for _ in range(3):
+    for _ in range(2):
         chooser.spent(90.0, 0.0, 1)
     plan = chooser.plan([1], [likely], 16)
     assert plan.source is None
-    assert "6.0 passes" in plan.reason
+    assert "4.0 passes" in plan.reason
     chooser.spent(300.0, 0.0, 1)  # a slow plain pass is the machine's affair
-    assert "6.0 passes" in chooser.plan([1], [likely], 16).reason
+    assert "4.0 passes" in chooser.plan([1], [likely], 16).reason
     assert chooser.plan([1], [draft], 16).source is draft
     assert chooser.plan([1], [sure], 16).source is sure
     chooser.spent(120.0, 0.0, 12)

@@ -72,6 +72,8 @@ def _take_stdout() -> int:
 def _listen(port: int) -> socket.socket:
     # Named TCP, or asyncio leaves Nagle's algorithm on, and each answer waits 40 ms for the reader's acknowledgement.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    if os.name == "posix":  # the port of a worker that has just ended; on Windows it would share one that is in use
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
         listener.listen(128)

@@ -76,8 +76,6 @@ class Jobs:
         self._loads = asyncio.Lock()
         self._waiting: set[str] = set()
         """Jobs of which the engine has not said anything yet; trials and benchmarks are stopped like them, at once."""
-        self._decoding: dict[str, asyncio.Task[None]] = {}
-        """Replies and comparisons that the engine has begun."""
 
     def begin(self, job: str, start: Start) -> None:
         """Run ``start`` under the id ``job``."""
@@ -86,7 +84,6 @@ class Jobs:
 
     def _ended(self, job: str) -> None:
         self._tasks.pop(job, None)
-        self._decoding.pop(job, None)
         self._waiting.discard(job)
 
     async def _guard(self, start: Start, job: str) -> None:
@@ -197,7 +194,6 @@ class Jobs:
         await self.gate.passed()
         client = await self._engine()
         self._waiting.discard(job)
-        self._decoding[job] = self._tasks[job]
         return client
 
     def _fitted(self, request: ReplyRequest) -> ReplyRequest:

@@ -134,12 +134,12 @@ class Desktop:
         self.conversation.finish()
         self.window.exchange.close()
         self.window.benchmarking.close()
-        self.window.attachments.close()
         self.window.sidebar.finder.close()
-        self.window.models.managing.close()
-        self.shelf.close()
         self.settings.change(clean_exit=True)
         self.store.close()
+        self.window.attachments.close()
+        self.window.models.managing.close()
+        self.shelf.close()
         self.theme.close()
 
 

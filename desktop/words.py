@@ -46,6 +46,11 @@ LABELS: dict[Action, str] = {
 }
 
 
+def reason(text: str) -> str:
+    """What the engine says of a round or a reply, as a sentence; no line of it begins with a percent sign."""
+    return text[:1].upper() + text[1:].replace("%", "\N{NO-BREAK SPACE}%")
+
+
 @dataclass(slots=True, frozen=True)
 class Notice:
     """What the bar above the composer shows. ``mild`` = information, not a fault.

@@ -35,6 +35,9 @@ class Attaching(QObject):
         self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
         self._tickets = itertools.count(1)
         self._running: dict[int, threading.Event] = {}
+        self._taken: set[int] = set()
+        """Readings whose turn it is."""
+        self._giving = threading.Lock()
 
     def begin(self, path: Path) -> int:
         """Read a file; its ticket."""
@@ -47,9 +50,10 @@ class Attaching(QObject):
         return ticket
 
     def cancel(self, ticket: int) -> None:
-        """Give it up."""
+        """Give it up, and its turn with it, whether its disk answers or not."""
         if (cancelled := self._running.pop(ticket, None)) is not None:
             cancelled.set()
+            self._give_turn(ticket)
 
     def close(self) -> None:
         """Give everything up. A disk that does not answer is not waited for."""
@@ -60,10 +64,20 @@ class Attaching(QObject):
             thread.join(max(0, end - monotonic()))
 
     def _read(self, ticket: int, path: Path, cancelled: threading.Event) -> None:
-        with self._turn:
+        self._turn.acquire()
+        self._taken.add(ticket)
+        try:
             if not cancelled.is_set():
                 self._try(ticket, path, cancelled)
-        self._running.pop(ticket, None)
+        finally:
+            self._running.pop(ticket, None)
+            self._give_turn(ticket)
+
+    def _give_turn(self, ticket: int) -> None:
+        with self._giving:
+            if ticket in self._taken:
+                self._taken.remove(ticket)
+                self._turn.release()
 
     def _try(self, ticket: int, path: Path, cancelled: threading.Event) -> None:
         try:

@@ -152,12 +152,14 @@ class Fetching(QObject):
 
     def _on_done(self, model_id: str, error: EngineError | None) -> None:
         fetch = self.items[model_id]
-        if error is None:
+        if fetch.unwanted:
+            self._forget(model_id)
+            if error is None:  # it was whole when the word came
+                self._removals[model_id] = self._remover.submit(self._delete, model_id)
+        elif error is None:
             del self.items[model_id]
             if not any(each in self.items for each in fetch.group):
                 self.got.emit(list(fetch.group), fetch.use)
-        elif fetch.unwanted:
-            self._forget(model_id)
         elif error.code is ErrorCode.CANCELLED:
             fetch.state, fetch.speed = "paused", 0.0
         else:
@@ -204,6 +206,17 @@ class Fetching(QObject):
             self._told.emit(model_id, done, total, speed, True)
 
         download(*found, tell, flag, self.said.emit, check, token)
+
+    def _delete(self, model_id: str) -> None:
+        from backend.library.library import Library
+        from backend.library.removing import delete
+
+        try:
+            delete(Library().find(model_id))
+        except EngineError as error:
+            log.warning("what was fetched of %s is not removed: %s", model_id, error)
+            self.said.emit(error.message)
+        self.ended.emit()
 
     def _discard(self, model_id: str) -> None:
         from backend.library.hub import discard

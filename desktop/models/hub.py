@@ -1,18 +1,20 @@
-"""Looking for models on the hub, on a thread of its own: only the last question is answered."""
+"""Looking for models on the hub, beside the window: only the last question is answered."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError, ErrorCode
+from desktop.errands import Errands
 from desktop.language import tr
 
 log = logging.getLogger(__name__)
+_LAST_SECONDS = 1.0
+"""A keyring that waits to be unlocked, or a hub that does not answer, is not waited for at the end."""
 
 
 class HubSearch(QObject):
@@ -30,22 +32,18 @@ class HubSearch(QObject):
     """Where the token comes from: keyring, surroundings, run; empty = there is none."""
     token_tried = Signal(str)
     """What the hub says of it, in words."""
-    _answered = Signal(int, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.token: str | None = None
         """For this run, where the system has no keyring."""
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="hub")
+        self._errands = Errands("hub", self)
         self._ticket = 0
-        self._closed = False
-        self._answered.connect(self._on_answer)
 
     def close(self) -> None:
-        """What is still asked is not answered; wait for the thread."""
-        self._closed = True
+        """What is still asked is not answered."""
         self._ticket += 1
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._errands.close(_LAST_SECONDS)
 
     def search(self, words: str) -> None:
         """Repositories whose names hold the words. No token is sent: who looks is nobody's business."""
@@ -119,33 +117,24 @@ class HubSearch(QObject):
         return "run" if self.token and place != "keyring" else place
 
     def _ask(self, what: str, question: Callable[[], object], answer: Any) -> None:
+        """A question that is forgotten when another is asked."""
         self._ticket += 1
         ticket = self._ticket
-        self._beside(what, question, lambda found: answer.emit(what, found), ticket)
 
-    def _beside(
-        self, what: str, work: Callable[[], object], tell: Callable[[Any], object], ticket: int | None = None
-    ) -> None:
-        """Do it on the thread, and tell on the window's; with a ticket only if nothing was asked since."""
+        def last() -> bool:
+            return ticket == self._ticket
 
-        def run() -> None:
-            if ticket is not None and ticket != self._ticket:
-                return
-            try:
-                result = work()
-            except EngineError as error:
-                failure = error
-            except Exception as error:  # a thread's top
-                log.exception("hub")
-                failure = EngineError(ErrorCode.BUG, tr("The search failed: {error!r}.", error=error))
-            else:
-                self._answered.emit(ticket or 0, lambda: tell(result))
-                return
-            self._answered.emit(ticket or 0, lambda: self.failed.emit(what, failure))
+        self._errands.run(
+            lambda: question() if last() else None,
+            lambda found: answer.emit(what, found) if last() else None,
+            lambda error: self._fail(what, error) if last() else None,
+        )
 
-        if not self._closed:
-            self._pool.submit(run)
+    def _beside(self, what: str, work: Callable[[], object], tell: Callable[[Any], object]) -> None:
+        self._errands.run(work, tell, lambda error: self._fail(what, error))
 
-    def _on_answer(self, ticket: int, act: Callable[[], object]) -> None:
-        if ticket in (0, self._ticket) and not self._closed:
-            act()
+    def _fail(self, what: str, error: Exception) -> None:
+        if not isinstance(error, EngineError):
+            log.error("hub", exc_info=error)
+            error = EngineError(ErrorCode.BUG, tr("The search failed: {error!r}.", error=error))
+        self.failed.emit(what, error)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -17,14 +16,17 @@ from backend.plan.fit import needs_of
 from backend.plan.free import free_main_memory
 from backend.plan.machine import measured_memory_rate
 from backend.protocol import State
+from desktop.errands import Errands
 from desktop.models.forecast import here
 from desktop.models.outlook import Outlook, by_size, outlook
-from desktop.models.proposal import proposal
+from desktop.models.proposal import Proposal, proposal
 
 log = logging.getLogger(__name__)
 
 _ROOM_TO_MEASURE = 2 << 30
 """Bytes of free memory that measuring it takes a small part of."""
+_LAST_SECONDS = 1.0
+"""Folders that sleep are not waited for at the end."""
 
 
 class Outlooks(QObject):
@@ -33,7 +35,6 @@ class Outlooks(QObject):
     changed = Signal()
     proposed = Signal(object)
     """Proposal"""
-    _found = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -41,19 +42,15 @@ class Outlooks(QObject):
         self.rate: float | None = None
         """Bytes a millisecond that memory was measured to give, where that was needed; what a loaded model shows is
         better."""
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="outlook")
-        self._closed = False
-        self._found.connect(self._keep)
+        self._errands = Errands("outlook", self)
 
     def close(self) -> None:
-        """Wait for the thread."""
-        self._closed = True
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Look no further."""
+        self._errands.close(_LAST_SECONDS)
 
     def ask(self, models: Iterable[Any], state: State) -> None:
         """Look at every model alone."""
-        if not self._closed:
-            self._beside(partial(self._look, list(models), state))
+        self._errands.run(partial(self._look, list(models), state), self._keep, _unknown)
 
     def ask_proposal(self, models: Iterable[Any], starter: Any, state: State) -> None:
         """Look for the pair to begin with; answered by ``proposed``.
@@ -63,40 +60,35 @@ class Outlooks(QObject):
             starter: the catalogue's, or None.
             state: the engine's.
         """
-        if not self._closed:
-            self._beside(partial(self._propose, list(models), starter, state))
+        self._errands.run(partial(self._propose, list(models), starter, state), self.proposed.emit, _unknown)
 
     def of_entries(self, entries: Iterable[Any], state: State) -> dict[str, Outlook]:
         """Of catalogue entries whose files are not here, by their sizes; at once."""
         machine = here(state, self.rate)
         return {entry.id: by_size(entry.variants[0].size, machine) for entry in entries}
 
-    def _beside(self, work: Callable[[], None]) -> None:
-        def run() -> None:
-            try:
-                work()
-            except Exception:  # a thread's top: what is not known is not shown
-                log.exception("outlook")
-
-        self._pool.submit(run)
-
-    def _look(self, models: list[Any], state: State) -> None:
+    def _look(self, models: list[Any], state: State) -> dict[str, Outlook]:
         machine = here(state, self.rate)
         found = {}
         for model in models:
             needs = needs_of(model)
             found[model.id] = by_size(model.size, machine) if needs is None else outlook(needs, None, machine)
-        self._found.emit(found)
+        return found
 
-    def _propose(self, models: list[Any], starter: Any, state: State) -> None:
+    def _propose(self, models: list[Any], starter: Any, state: State) -> Proposal:
         """With this machine's own speed: gigabytes should not be fetched on the word of an assumed one."""
         if self.rate is None and free_main_memory() >= _ROOM_TO_MEASURE:
             self.rate = measured_memory_rate(psutil.cpu_count(logical=False) or 1)
-        self.proposed.emit(proposal(models, starter, here(state, self.rate), _room()))
+        return proposal(models, starter, here(state, self.rate), _room())
 
     def _keep(self, found: dict[str, Outlook]) -> None:
         self.by_id = found
         self.changed.emit()
+
+
+def _unknown(error: Exception) -> None:
+    """What is not known is not shown."""
+    log.error("outlook", exc_info=error)
 
 
 def _room() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,14 @@ from PySide6.QtCore import QObject, Signal
 
 from backend.errors import EngineError, ErrorCode
 from backend.protocol import State
+from desktop.errands import Errands
 from desktop.language import tr
 from desktop.models.fetching import Fetching
 from desktop.models.forecast import here
 from desktop.models.outlook import Outlook, pair_outlooks
 
 log = logging.getLogger(__name__)
+_LAST_SECONDS = 1.0
 
 
 class Shelf(QObject):
@@ -46,21 +47,23 @@ class Shelf(QObject):
         """Says what this machine has, and how fast it was found to be."""
         self.folders: list[Path] = []
         """Those that a person has added."""
+        self.ours: set[str] = set()
+        """Models of which Tandem has downloaded the files."""
         self.gone: list[Path] = []
         """Of these, those that are not there."""
         self.fetching = Fetching(self)
         self.fetching.ended.connect(self.refresh)
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="library")
+        self._reader = Errands("library", self)
         self._pairing: Any = None
         self._closed = False
         self.changed.connect(self._keep)
         self.planned.connect(self._keep_pairs)
 
     def close(self) -> None:
-        """Pause downloads and wait for the threads."""
+        """Pause downloads and wait for that; a disk that does not answer is not waited for."""
         self._closed = True
         self.fetching.close()
-        self._reader.shutdown(wait=True, cancel_futures=True)
+        self._reader.close(_LAST_SECONDS)
 
     def refresh(self) -> None:
         """Look at the disk anew."""
@@ -108,8 +111,10 @@ class Shelf(QObject):
 
     def _publish(self, library: Any, *, unread: bool = False) -> None:
         from backend.library.local import OwnFiles
+        from backend.library.removing import own_download
 
         models = library.models(unread=unread)
+        self.ours = {model.id for model in models if own_download(model)}
         self.starter, self.folders = library.catalogue.starter, OwnFiles().folders()
         self.gone = [folder for folder in self.folders if not folder.is_dir()]
         self.changed.emit(models)
@@ -117,19 +122,13 @@ class Shelf(QObject):
     # -- the reader's thread --------------------------------------------------------------------------------------
 
     def _run(self, task: Callable[[], None], fail: Callable[[EngineError], None] | None = None) -> None:
-        tell = fail or self.failed.emit
+        def failed(error: Exception) -> None:
+            if not isinstance(error, EngineError):
+                log.error("library", exc_info=error)
+                error = EngineError(ErrorCode.BUG, tr("The library failed: {error!r}.", error=error))
+            (fail or self.failed.emit)(error)
 
-        def guarded() -> None:
-            try:
-                task()
-            except EngineError as error:
-                tell(error)
-            except Exception as error:  # a thread's top
-                log.exception("library")
-                tell(EngineError(ErrorCode.BUG, tr("The library failed: {error!r}.", error=error)))
-
-        if not self._closed:
-            self._reader.submit(guarded)
+        self._reader.run(task, lambda _: None, failed)
 
     def _list(self) -> None:
         """At once what is known; then also files of other programs that were never read."""

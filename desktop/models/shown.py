@@ -76,6 +76,13 @@ class Shown(QObject):
         if self.chat is not None:
             self._attempts.run(partial(self._keep_settings, self.chat.id, settings))
 
+    def set_settings_of(self, chat: int, settings: ChatSettings) -> None:
+        """Change a chat's settings, shown or not."""
+        if self._shows(chat):
+            self.set_chat_settings(settings)
+        else:
+            self._attempts.run(partial(self._keep_settings, chat, settings))
+
     def set_new_chat(self, settings: ChatSettings) -> None:
         """What new chats begin with; an empty page on which nothing else was chosen follows."""
         follows = self.chat is None and self.chat_settings == self._settings.now.new_chat

@@ -1,4 +1,5 @@
-"""The one thread that writes: it owns the writing connection, so that writes are ordered and never block the window.
+"""The one thread that writes: it owns the writing connection, so that writes are ordered, and the window
+waits for none longer than a moment.
 
 A task is a function of the connection; it runs in its own transaction and its result comes back in a future.
 """

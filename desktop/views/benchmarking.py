@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from backend.bench.workloads import Prompt, load_prompts
@@ -16,6 +15,7 @@ from backend.documents import asked
 from backend.errors import EngineError, ErrorCode
 from backend.outputs import checked, write_whole
 from desktop.bridge import EngineBridge
+from desktop.errands import Errands
 from desktop.language import marked, tr
 from desktop.models.benchmark import Benchmark
 from desktop.models.conversation import Conversation
@@ -33,9 +33,6 @@ _PAGE, _FIGURES = marked("A page with plots ({files})"), marked("All figures ({f
 class Benchmarking(QObject):
     """One dialog, not modal, that keeps its report for as long as the program runs."""
 
-    _done = Signal(object)
-    """What to do on the window's thread."""
-
     def __init__(
         self,
         bridge: EngineBridge,
@@ -49,8 +46,7 @@ class Benchmarking(QObject):
         self._engine, self._conversation, self._window = engine, conversation, window
         self.benchmark = Benchmark(bridge, engine, settings, lambda: conversation.running or comparing.running, self)
         self.dialog: BenchmarkDialog | None = None
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="benchmark")
-        self._done.connect(lambda act: act())
+        self._errands = Errands("benchmark", self)
         self._clock = QTimer(self, interval=_TICK_MS)
         self._clock.timeout.connect(self._show)
         self.benchmark.changed.connect(self._show)
@@ -78,7 +74,7 @@ class Benchmarking(QObject):
 
     def close(self) -> None:
         """Wait for what is being written."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._errands.close()
 
     def copy(self) -> None:
         """The report as text, to the clipboard."""
@@ -179,21 +175,14 @@ class Benchmarking(QObject):
     def _beside(
         self, work: Callable[[], Any], good: Callable[[Any], object], bad: Callable[[EngineError], object]
     ) -> None:
-        def run() -> None:
-            try:
-                made = work()
-            except EngineError as error:
-                fault = error
-                self._done.emit(lambda: bad(fault))
-            except Exception as error:  # a thread's top: nothing may end without a word
-                log.exception("the benchmark's file work failed")
+        def failed(error: Exception) -> None:
+            if not isinstance(error, EngineError):
+                log.error("the benchmark's file work failed", exc_info=error)
                 said = tr("Tandem hit a fault of its own: {fault}. The log has the details.", fault=repr(error))
-                bug = EngineError(ErrorCode.BUG, said)
-                self._done.emit(lambda: bad(bug))
-            else:
-                self._done.emit(lambda: good(made))
+                error = EngineError(ErrorCode.BUG, said)
+            bad(error)
 
-        self._pool.submit(run)
+        self._errands.run(work, good, failed)
 
 
 def _prompts(path: Path) -> list[Prompt]:

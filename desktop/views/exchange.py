@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from backend.outputs import whole
+from desktop.errands import Errands
 from desktop.language import counted, marked, tr
 from desktop.models.thinking import whole_text
 from desktop.store import Chat, Message, Store, StoreError
@@ -33,21 +33,17 @@ _OWN = marked("Tandem's chats, with everything ({files})")
 class Exchange(QObject):
     """Export of one chat or of all, and import."""
 
-    _done = Signal(object)
-    """What to do on the window's thread."""
-
     def __init__(self, window: MainWindow, author: Callable[[Message], str]) -> None:
         super().__init__(window)
         self._window, self._author = window, author
         self._closing = threading.Event()
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="exchange")
-        self._done.connect(lambda act: act())
+        self._errands = Errands("exchange", self)
         window.sidebar.exported.connect(self.export)
 
     def close(self) -> None:
         """An export that runs is waited for; an import is given up: its chats are not shown before all are there."""
         self._closing.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._errands.close()
 
     def export(self, chat: Chat) -> None:
         """One chat, as Markdown or with everything."""
@@ -86,20 +82,15 @@ class Exchange(QObject):
         self._beside(path, lambda: _import(store, path, unwanted), "", marked("Nothing was imported"))
 
     def _beside(self, path: Path, work: Callable[[], int], good: str, bad: str) -> None:
-        def run() -> None:
-            try:
-                n = work()
-            except UnwantedError:
-                log.info("%s was given up", path)
-            except Exception as error:  # a thread's top: nothing may end without a word
+        def failed(error: Exception) -> None:
+            if not isinstance(error, UnwantedError):  # which the program's end gave up
                 log.warning("%s", bad, exc_info=error)
-                notice = Notice(tr(bad), _why(error, path), ("log",))
-                self._done.emit(lambda: self._window.page.notice.show_notice(notice))
-            else:
-                said = good or counted("%n chat was imported.", "%n chats were imported.", n)
-                self._done.emit(lambda: self._say(said))
+                self._window.page.notice.show_notice(Notice(tr(bad), _why(error, path), ("log",)))
 
-        self._pool.submit(run)
+        def done(n: int) -> None:
+            self._say(good or counted("%n chat was imported.", "%n chats were imported.", n))
+
+        self._errands.run(work, done, failed)
 
     def _say(self, text: str) -> None:
         self._window.toast.say(text)

@@ -278,6 +278,7 @@ class MainWindow(QMainWindow):
             unsaved = self.conversation.unsaved
             why = tr("{problem} Close Tandem again to leave without what is not saved.", problem=unsaved.problem)
             self._leaving = Notice(tr("A reply is not saved yet"), why, ("retry",), retry=unsaved.retry)
+            self.close_compare()  # it lies over the notices
             self.page.notice.show_notice(self._leaving)
             event.ignore()
             return

@@ -121,14 +121,12 @@ class Managing(QObject):
         model = self._shelf.named(window.value) if window is not None else None
         if window is None or model is None:
             return
-        from backend.library.removing import own_download
-
         window.detail.show_model(
             model,
             self.outlooks.by_id.get(model.id, UNKNOWN),
             self._fetching.items.get(model.id),
             in_use=self._used().get(model.id, ""),
-            ours=bool(own_download(model)),
+            ours=model.id in self._shelf.ours,
         )
 
     def _used(self) -> dict[str, str]:

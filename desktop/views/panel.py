@@ -23,6 +23,7 @@ from desktop.widgets.cost_table import CostTableView
 from desktop.widgets.plots import EquationPlot, PositionPlot, RatePlot, TimelinePlot
 from desktop.widgets.time_split import TimeSplit
 from desktop.widgets.what_if import WhatIf
+from desktop.words import reason
 
 UPDATE_MS = 500
 _NOTHING = marked("What speculation is doing, and why, stands here while a reply is written.")
@@ -72,8 +73,7 @@ class Panel(QScrollArea):
     def refresh(self) -> None:
         """Draw what is known now."""
         timings, state = self._timings or Timings(), self._engine.state
-        why = (state.why or tr(_NOTHING)).replace("%", "\N{NO-BREAK SPACE}%")
-        self.why.setText(why[:1].upper() + why[1:])
+        self.why.setText(reason(state.why or tr(_NOTHING)))
         points = insight.rate_points(self._rounds)
         self.rate.show_points(points, self._rate(timings))
         self.positions.show_shares(insight.position_shares(timings))

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from desktop.figures import MISSING, percent
 from desktop.language import figure, marked, tr
 from desktop.signs import seen
+from desktop.words import reason
 
 _COLUMNS = (
     marked("Place"),
@@ -137,5 +138,5 @@ def round_title(record: dict[str, Any]) -> str:
     }
     if said is not None:
         return tr(said, **values)
-    why = str(record.get("reason") or "").replace("%", "\N{NO-BREAK SPACE}%")
-    return f"{tr('Round {number}: plain, pass {took} ms.', **values)} {why[:1].upper()}{why[1:]}".strip()
+    plain = tr("Round {number}: plain, pass {took} ms.", **values)
+    return f"{plain} {reason(str(record.get('reason') or ''))}".strip()

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QWidget
 
 from backend.protocol import CostTable
+from desktop.figures import percent
 from desktop.language import figure, tr
 from desktop.models.insight import says_what_if
 
@@ -27,7 +28,7 @@ class WhatIf(QWidget):
         self.alpha = self._slider(tr("Acceptance"), 0, 100, 80, lambda value: figure(value / 100, ".2f"))
         self.length = self._slider(tr("Draft length"), 0, 16, 4, str)
         self.share = self._slider(
-            tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: f"{value}\N{NO-BREAK SPACE}%"
+            tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: percent(value / 100)
         )
         self.words = QLabel()
         self.words.setObjectName("subtle")

@@ -209,6 +209,35 @@ def test_a_file_that_takes_its_time_holds_nothing_up(
     assert names(desktop) == []
 
 
+def test_files_that_hang_and_were_removed_leave_their_turn_to_others(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, hanging = threading.Event(), threading.Semaphore(0)
+
+    def read(path: Path, stop: threading.Event, tell: Any) -> Attachment:
+        if path.name != "here.txt":
+            hanging.release()
+            disk.wait(20)
+        return Attachment(path.name, "", "text", 4)
+
+    monkeypatch.setattr(attaching, "read", read)
+    reading = attaching.Attaching()
+    heard: list[str] = []
+    reading.done.connect(lambda _, attachment: heard.append(attachment.name))
+    try:
+        gone = [reading.begin(tmp_path / name) for name in ("a.txt", "b.txt")]
+        assert hanging.acquire(timeout=5)
+        assert hanging.acquire(timeout=5)
+        reading.begin(tmp_path / "here.txt")
+        for ticket in gone:
+            reading.cancel(ticket)
+        qtbot.waitUntil(lambda: heard == ["here.txt"], timeout=5000)
+    finally:
+        disk.set()
+        reading.close()
+    assert heard == ["here.txt"]
+
+
 def test_a_long_paste_may_become_an_attachment(desktop: Desktop, qtbot: QtBot) -> None:
     composer = desktop.window.page.composer
     composer.set_text("See: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 from PySide6.QtCore import Qt
@@ -121,6 +122,21 @@ def test_one_that_is_cancelled_just_before_the_end_leaves_nothing_too(
     fetching.cancel("one")
     desktop.shelf.close()
     assert not (tmp_path / "models" / "org").exists()
+
+
+def test_one_that_was_whole_before_it_was_cancelled_leaves_nothing_and_is_not_loaded(
+    hub: Hub, desktop: Desktop, fetching: Fetching, qtbot: QtBot, tmp_path: Path
+) -> None:
+    hub.stall_after = None
+    file = tmp_path / "models" / "org" / "one" / "one.gguf"
+    end = monotonic() + 20
+    while not file.is_file() and monotonic() < end:  # no event of the window's comes between
+        sleep(0.01)
+    sleep(0.1)
+    fetching.cancel("one")
+    over(desktop, qtbot)
+    qtbot.waitUntil(lambda: not file.exists(), timeout=20_000)
+    assert desktop.engine.target is None
 
 
 def test_what_is_paused_is_given_up_while_another_runs(second: Fetching, qtbot: QtBot, tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def test_a_reply_that_cannot_be_saved_stays_on_screen_and_is_saved_later(
         reply = window.page.messages.widgets[-1]
         assert (reply.message.content, reply.message.state) == (LONG, "complete")
         assert reply.footer_text.startswith("41.2 tok/s")
+        window.stack.setCurrentWidget(desktop.comparing.view)  # a comparison lies over the notices
         assert not window.close()  # not without a word
         assert window.isVisible()
         conversation.withdrawn.emit(Notice("Waiting for something else"))

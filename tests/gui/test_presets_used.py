@@ -98,6 +98,28 @@ def test_another_preset_keeps_what_is_the_chats_own(desktop: Desktop, qtbot: QtB
     assert desktop.conversation.chat_settings == ChatSettings()
 
 
+def test_a_chats_settings_stay_its_own_whatever_is_shown_meanwhile(desktop: Desktop, qtbot: QtBot) -> None:
+    """A click on the notice of a reply that has ended shows another chat behind the dialog."""
+    for _ in range(2):
+        desktop.window.new_chat()
+        send(desktop, qtbot)
+        finished(desktop, qtbot)
+    second, first = (chat.id for chat in desktop.store.chats())
+    dialog = opened(desktop)
+    qtbot.keyClicks(dialog.fields["temperature"].edit, "0.3")
+    desktop.window.open_chat(first)
+    dialog.accept()
+    desktop.store.flush()
+    assert desktop.conversation.chat_settings == ChatSettings()
+    desktop.window.open_chat(second)
+    assert desktop.conversation.chat_settings == ChatSettings(sampling=OwnSampling(temperature=0.3))
+    desktop.window.new_chat()
+    opened(desktop)
+    desktop.window.open_chat(first)
+    left = desktop.window.findChildren(ChatSettingsDialog)
+    assert not any(dialog.isVisible() for dialog in left), "the empty page that it was of is gone"
+
+
 def test_what_the_publisher_recommends_follows_the_thinking(
     desktop: Desktop, engine: ScriptedEngine, qtbot: QtBot
 ) -> None:

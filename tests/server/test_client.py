@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import os
 import signal
@@ -376,8 +377,6 @@ def test_public_listener_has_its_own_key_and_only_v1(tmp_path: Path) -> None:
     worker = make_worker(tmp_path / "home", TANDEM_PUBLIC_PORT=str(port), TANDEM_PUBLIC_KEY=key)
     public = Worker(worker.supervisor, worker.home)
     try:
-        import http.client
-
         def get(path: str, secret: str, to: int) -> int:
             connection = http.client.HTTPConnection("127.0.0.1", to, timeout=10)
             connection.request("GET", path, headers={"Authorization": f"Bearer {secret}"})
@@ -395,8 +394,27 @@ def test_public_listener_has_its_own_key_and_only_v1(tmp_path: Path) -> None:
         worker.supervisor.stop()
 
 
+def test_public_listener_comes_back_with_the_next_worker(tmp_path: Path) -> None:
+    """A program that keeps its connection open, as most do; a port of which connections linger is not in use."""
+    port, key = free_port(), "a-public-key-of-some-length"
+    worker = make_worker(tmp_path / "home", TANDEM_PUBLIC_PORT=str(port), TANDEM_PUBLIC_KEY=key)
+    try:
+        for _ in range(2):
+            kept = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            kept.request("GET", "/v1/models", headers={"Authorization": f"Bearer {key}"})
+            answer = kept.getresponse()
+            answer.read()
+            assert answer.status == 200
+            worker.supervisor.stop()
+            kept.close()
+            worker.supervisor.start()
+        assert worker.json("GET", "/x/state")["detail"] == ""
+    finally:
+        worker.supervisor.stop()
+
+
 @pytest.mark.parametrize(
-    ("port", "key", "words"), [("80", "k" * 20, "80"), ("x", "k" * 20, "x"), (None, "", "key"), ("taken", "k" * 20, "")]
+    ("port", "key", "words"), [("80", "k" * 20, "80"), ("x", "k" * 20, "x"), (None, "", "key"), ("taken", "k" * 20, "is not free")]
 )
 def test_public_listener_that_cannot_start_costs_nothing_else(
     tmp_path: Path, port: str | None, key: str, words: str

@@ -36,11 +36,14 @@ class SettingsOpening(QObject):
             dialog.finish()
 
     def open_chat(self) -> None:
-        """The settings of the chat on screen."""
-        window = self._window
+        """The settings of the chat on screen; another may be shown when they are confirmed."""
+        window, conversation = self._window, self._window.conversation
         now, prompts = window.settings.now, Named[Prompt](window.settings, "prompts")
-        chat = window.conversation.chat_settings
-        dialog = ChatSettingsDialog(chat, now, window.sampling, prompts, window.engine.state, window)
+        dialog = ChatSettingsDialog(conversation.chat_settings, now, window.sampling, prompts, window.engine.state, window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(lambda: window.conversation.set_chat_settings(dialog.chat))
+        if (chat := conversation.chat) is not None:
+            dialog.accepted.connect(lambda: conversation.set_settings_of(chat.id, dialog.chat))
+        else:
+            dialog.accepted.connect(lambda: conversation.set_chat_settings(dialog.chat))
+            conversation.opened.connect(dialog.reject)  # the empty page is left
         dialog.open()

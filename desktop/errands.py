@@ -30,10 +30,8 @@ class Errands(QObject):
         self._closed = False
         self._back.connect(self._tell)
 
-    def run(
-        self, work: Callable[[], Made], good: Callable[[Made], object], bad: Callable[[Exception], object]
-    ) -> None:
-        """Do ``work`` after what was asked for before; then ``good`` with what it made, or ``bad`` with what it raised."""
+    def run(self, work: Callable[[], Made], good: Callable[[Made], object], bad: Callable[[Exception], object]) -> None:
+        """Do ``work`` after what was asked for before; then ``good`` what it made, or ``bad`` what it raised."""
 
         def errand() -> None:
             try:

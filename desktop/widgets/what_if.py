@@ -27,9 +27,7 @@ class WhatIf(QWidget):
         self._grid.addWidget(heading, 0, 0, 1, 3)
         self.alpha = self._slider(tr("Acceptance"), 0, 100, 80, lambda value: figure(value / 100, ".2f"))
         self.length = self._slider(tr("Draft length"), 0, 16, 4, str)
-        self.share = self._slider(
-            tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: percent(value / 100)
-        )
+        self.share = self._slider(tr("Cost of a draft step, of a pass"), 0, 100, 5, lambda value: percent(value / 100))
         self.words = QLabel()
         self.words.setObjectName("subtle")
         self.words.setWordWrap(True)

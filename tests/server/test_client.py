@@ -377,6 +377,7 @@ def test_public_listener_has_its_own_key_and_only_v1(tmp_path: Path) -> None:
     worker = make_worker(tmp_path / "home", TANDEM_PUBLIC_PORT=str(port), TANDEM_PUBLIC_KEY=key)
     public = Worker(worker.supervisor, worker.home)
     try:
+
         def get(path: str, secret: str, to: int) -> int:
             connection = http.client.HTTPConnection("127.0.0.1", to, timeout=10)
             connection.request("GET", path, headers={"Authorization": f"Bearer {secret}"})
@@ -400,6 +401,7 @@ def test_public_listener_comes_back_with_the_next_worker(tmp_path: Path) -> None
     worker = make_worker(tmp_path / "home", TANDEM_PUBLIC_PORT=str(port), TANDEM_PUBLIC_KEY=key)
     try:
         for _ in range(2):
+            assert worker.json("GET", "/x/state")["detail"] == ""
             kept = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
             kept.request("GET", "/v1/models", headers={"Authorization": f"Bearer {key}"})
             answer = kept.getresponse()
@@ -414,7 +416,8 @@ def test_public_listener_comes_back_with_the_next_worker(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("port", "key", "words"), [("80", "k" * 20, "80"), ("x", "k" * 20, "x"), (None, "", "key"), ("taken", "k" * 20, "is not free")]
+    ("port", "key", "words"),
+    [("80", "k" * 20, "80"), ("x", "k" * 20, "x"), (None, "", "key"), ("taken", "k" * 20, "is not free")],
 )
 def test_public_listener_that_cannot_start_costs_nothing_else(
     tmp_path: Path, port: str | None, key: str, words: str

@@ -39,7 +39,9 @@ class SettingsOpening(QObject):
         """The settings of the chat on screen; another may be shown when they are confirmed."""
         window, conversation = self._window, self._window.conversation
         now, prompts = window.settings.now, Named[Prompt](window.settings, "prompts")
-        dialog = ChatSettingsDialog(conversation.chat_settings, now, window.sampling, prompts, window.engine.state, window)
+        dialog = ChatSettingsDialog(
+            conversation.chat_settings, now, window.sampling, prompts, window.engine.state, window
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if (chat := conversation.chat) is not None:
             dialog.accepted.connect(lambda: conversation.set_settings_of(chat.id, dialog.chat))

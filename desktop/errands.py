@@ -36,7 +36,7 @@ class Errands(QObject):
         def errand() -> None:
             try:
                 made = work()
-            except Exception as error:  # a thread's top: nothing may end without a word
+            except Exception as error:  # noqa: BLE001 - a thread's top: ``bad`` says it
                 fault = error
                 self._bring(lambda: bad(fault))
             else:

@@ -1,5 +1,4 @@
-"""The one thread that writes: it owns the writing connection, so that writes are ordered, and the window
-waits for none longer than a moment.
+"""The one thread that writes: it owns the writing connection, so writes are ordered and hold nobody up for long.
 
 A task is a function of the connection; it runs in its own transaction and its result comes back in a future.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import itertools
 import sys
@@ -32,6 +33,8 @@ from backend.protocol import CostTable, Sampling, State
 from backend.wire import to_bytes
 
 _INTERRUPTED = 130
+_SOON = 2.0
+"""Seconds."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -157,10 +160,15 @@ def _keep(args: argparse.Namespace, state: State, runs: Sequence[Run], bounds: S
 
 
 def _latest(session: Session, state: State) -> State:
-    """With the costs as measured by now, if the worker still answers."""
+    """With the costs as measured by now, if the worker still answers, and soon: nothing is written yet."""
+
+    async def ask() -> State:
+        async with asyncio.timeout(_SOON):
+            return await session.client.state()
+
     try:
-        return session.run(session.client.state())
-    except EngineError:
+        return session.run(ask())
+    except (EngineError, TimeoutError):
         return state
 
 

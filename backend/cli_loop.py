@@ -221,7 +221,7 @@ class Loop:
         if word == "random":
             self._settings = self._settings.with_seed(None)
             _note("A fresh seed for each reply.")
-        elif word.isdecimal() and int(word) < 2**63:
+        elif word.isdecimal() and len(word) < 20 and int(word) < 2**63:
             self._settings = self._settings.with_seed(int(word))
             _note(f"Seed {int(word)} for each reply.")
         else:

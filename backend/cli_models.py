@@ -18,6 +18,7 @@ from backend.library.elsewhere import models_in
 from backend.library.hub import discard, download
 from backend.library.library import Library, LibraryModel
 from backend.library.local import OwnFiles
+from backend.library.paths import expanded
 from backend.library.progress import Meter
 from backend.library.removing import delete, own_download
 from backend.text import one_line
@@ -43,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     get.set_defaults(run=_guarded(_get))
 
     add = commands.add_parser("add", help="add GGUF files, or folders of them, from disk")
-    add.add_argument("paths", nargs="+", metavar="PATH", type=Path)
+    add.add_argument("paths", nargs="+", metavar="PATH", type=_path)
     add.set_defaults(run=_guarded(_add))
 
     requantize = commands.add_parser("requantize", help="write a copy of a model in another tensor type")
@@ -114,13 +115,19 @@ def _get_one(library: Library, model_id: str) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+def _path(given: str) -> Path:
+    if not given:  # a variable that is not set; the folder that one is in was not meant
+        raise argparse.ArgumentTypeError("an empty name")
+    return Path(given)
+
+
 def _add(args: argparse.Namespace) -> int:
     library = Library()
     failed = 0
     for path in args.paths:
         known = {model.id for model in OwnFiles().models()}
         try:
-            if path.expanduser().is_dir():
+            if expanded(path).is_dir():
                 print(_added_folder(path))
                 continue
             model = library.add(path)
@@ -152,7 +159,7 @@ def _requantize(args: argparse.Namespace) -> int:
     from backend.engine.cancel import CancelFlag
     from backend.engine.quantize import quantize
 
-    given = Path(args.source).expanduser()
+    given = expanded(args.source)
     source = given if given.is_file() else Library().resolve(args.source)
     out = args.out or source.with_name(f"{source.stem}-{args.type.lower()}.gguf")
     if out.resolve() == source.resolve():
@@ -199,7 +206,7 @@ def _remove(args: argparse.Namespace) -> int:
 
 
 def _forget(given: str) -> None:
-    own, folder = OwnFiles(), Path(given).expanduser().absolute()
+    own, folder = OwnFiles(), expanded(given).absolute()
     if folder in own.folders():
         own.remove_folder(folder)
         print(one_line(f"{given}: forgotten; the folder stays as it is"))

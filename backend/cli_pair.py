@@ -18,7 +18,7 @@ from backend.library.gguf import GgufFacts, read_model, split_parts, unfit_kind
 from backend.library.library import Library, LibraryModel
 from backend.library.local import slug
 from backend.library.pairing import check_pair
-from backend.library.paths import data_dir
+from backend.library.paths import data_dir, expanded
 from backend.protocol import LoadOptions, LoadRequest, Sampling
 
 NO_DRAFT = ("lookup", "none")
@@ -156,7 +156,7 @@ class _Chooser:
                 raise model.problem
             assert model.facts is not None
             return model.id, usable(model.facts)
-        path = Path(given).expanduser()
+        path = expanded(given)
         facts = file_facts(path)
         name = slug(path)
         while self._files.get(name, path) != path:

@@ -20,7 +20,7 @@ from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts
 from backend.library.library import Library
 from backend.library.pairing import check_pair, check_sizes
-from backend.library.paths import learnt_file
+from backend.library.paths import expanded, learnt_file
 from backend.plan.free import free_main_memory
 from backend.plan.machine import Machine, cards, machine, measured_memory_rate
 from backend.plan.measured import measured
@@ -116,7 +116,7 @@ def _check_pair(target: _Subject, draft: _Subject) -> None:
 
 def _subject(library: Library, name: str) -> _Subject:
     if is_path(name):
-        facts = file_facts(Path(name).expanduser())
+        facts = file_facts(expanded(name))
         return _Subject(_read_at_all(of_file(facts)), facts, ())
     model = library.find(name)
     if model.problem is not None:

@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 Stop = Callable[[], Coroutine[Any, Any, None]]
 
+_ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""What asks a command to end, beside Ctrl-C."""
 _TWICE = 1.0
 """Seconds between two presses that mean: leave."""
 _PATIENCE = 4.0
@@ -44,12 +46,13 @@ class Session:
 
     Args:
         files: models given as paths, by id.
-        keeps: whether the command has results to keep when it is asked to end: SIGTERM is then one Ctrl-C.
+        keeps: whether the command has results to keep when it is asked to end, by SIGTERM or by a terminal that
+            closes: that is then one Ctrl-C.
     """
 
     def __init__(self, files: Mapping[str, Path] | None = None, *, keeps: bool = False) -> None:
         self.files = dict(files or {})
-        self._signals = (signal.SIGINT, signal.SIGTERM) if keeps else (signal.SIGINT,)
+        self._signals = [signal.SIGINT, *(_ENDS if keeps else [])]
         self.client = own_engine(self.files)
         self._runner = asyncio.Runner()
         self._pressed = 0.0
@@ -171,6 +174,7 @@ class Session:
         before = {
             number: signal.signal(number, lambda _number, _frame: loop.call_soon_threadsafe(press))
             for number in self._signals
+            if signal.getsignal(number) is not signal.SIG_IGN  # nohup
         }
         try:
             return await task

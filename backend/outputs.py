@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -42,18 +45,24 @@ def checked(outputs: Sequence[Path], inputs: Sequence[Path]) -> Iterator[None]:
 def whole(path: Path) -> Iterator[Path]:
     """The file to write in place of ``path`` within a block: whole or not at all.
 
-    A device or a pipe is written as it is, and what a link leads to: a new file would do away with them.
+    A device or a pipe is written as it is, and what a link leads to: a new file would do away with them. Who may read
+    the old file may read the new one.
     """
+    if _special(path):
+        yield path
+        return
     path = path.resolve()
-    part = path.with_name(f".{path.name}.part") if path.is_file() or not path.exists() else path
+    part = _part(path)
     try:
+        if path.is_file():
+            part.touch(0o600)
         yield part
-        if part != path:
-            part.replace(path)
+        if path.is_file():
+            shutil.copymode(path, part)
+        part.replace(path)
     except BaseException:
-        if part != path:
-            with contextlib.suppress(OSError):
-                part.unlink()
+        with contextlib.suppress(OSError):
+            part.unlink()
         raise
 
 
@@ -70,10 +79,29 @@ def write_whole(path: Path, data: bytes) -> None:
         raise _not_writable(path, error) from error
 
 
+def _special(path: Path) -> bool:
+    """A device or a pipe; its own name may be all there is of it (``/dev/stdout`` before ``|``)."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")
+
+
 def _check_writable(path: Path) -> None:
+    """As :func:`whole` will write it. A pipe is not opened: who reads it would find its end."""
+    if _special(path):
+        if not os.access(path, os.W_OK):
+            raise _not_writable(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        return
+    part = _part(path.resolve())
     try:
-        with path.open("a", encoding="utf-8"):
-            pass
+        new = not part.exists()
+        for each in (path, part):
+            with each.open("a", encoding="utf-8"):
+                pass
+        if new:
+            part.unlink()
     except OSError as error:
         raise _not_writable(path, error) from error
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
-from backend.library.paths import FOLDER_VARIABLES
+from backend.library.paths import FOLDER_VARIABLES, expanded
 
 _SPINS = 2000
 """Rounds of OpenMP's waiting before it sleeps, some microseconds; GCC's default is milliseconds to for ever."""
@@ -45,4 +44,4 @@ def _short_spin() -> dict[str, str]:
 
 def _with_whole_paths(env: dict[str, str]) -> dict[str, str]:
     """The worker works in another folder: what is relative to this program's must not mean another place there."""
-    return env | {name: str(Path(env[name]).expanduser().absolute()) for name in FOLDER_VARIABLES if env.get(name)}
+    return env | {name: str(expanded(env[name]).absolute()) for name in FOLDER_VARIABLES if env.get(name)}

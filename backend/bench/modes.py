@@ -73,7 +73,7 @@ def _parse(text: str, has_draft: bool, rule: str) -> Mode:
         if length is not None or match["rule"] is not None:
             raise _bad(f"The mode {text} has a length or a rule", "plain has neither")
         return Mode(text, Speculation(enabled=False))
-    if length is not None and not 1 <= int(length) <= _LONGEST:
+    if length is not None and (len(length) > 3 or not 1 <= int(length) <= _LONGEST):
         raise _bad(f"The mode {text} drafts {length} tokens", f"a length is from 1 to {_LONGEST}")
     if name == "draft" and not has_draft:
         raise _bad(f"The mode {text} needs a draft model", "name one with --draft")

@@ -88,6 +88,7 @@ def parse_peer(text: str, max_tokens: int, ignore_eos: bool) -> Peer:
     name, _, url = text.partition("=")
     try:
         parts = urlsplit(url)
+        _ = parts.port  # looked at here only
     except ValueError:
         parts = urlsplit("")
     if "@" in parts.netloc:

@@ -59,18 +59,19 @@ def load_prompts(path: Path, *, all_turns: bool = False) -> list[Prompt]:
         EngineError: FILE_MISSING, or BAD_REQUEST naming the line that is wrong.
     """
     try:
-        if (size := path.stat().st_size) > _MOST_BYTES:
-            raise EngineError(
-                ErrorCode.BAD_REQUEST,
-                f"{path} is {size / 1e6:,.0f} MB large, so it is hardly a prompt file; choose one with a JSON object a "
-                "line.",
-            )
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(_MOST_BYTES + 1)  # a device has no size, and may have no end
     except (OSError, ValueError) as error:  # a NUL or half a character in the name
         why = error.strerror if isinstance(error, OSError) else "no file can have that name"
         raise EngineError(
             ErrorCode.FILE_MISSING, f"The prompt file {path} cannot be read ({why}); check the name."
         ) from error
+    if len(raw) > _MOST_BYTES:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST,
+            f"{path} is more than {_MOST_BYTES / 1e6:,.0f} MB large, so it is hardly a prompt file; choose one with a "
+            "JSON object a line.",
+        )
     prompts = list(_lines(path, raw, all_turns))
     if not prompts:
         raise _bad(path, 1, "there is no prompt in it")

@@ -145,7 +145,7 @@ def _gpt4all(home: Path, env: Mapping[str, str], system: str) -> list[Path]:
 def _ollama(home: Path, env: Mapping[str, str]) -> list[Path]:
     """Where it was told to, else the person's folder, or that of the service that its installer sets up on Linux."""
     if told := env.get("OLLAMA_MODELS"):
-        return [Path(told).expanduser()]
+        return [home / told[2:] if told.startswith("~/") else Path(told)]
     return [home / ".ollama" / "models", Path("/usr/share/ollama/.ollama/models")]
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from backend.errors import EngineError, ErrorCode
 from backend.library.gguf import GgufFacts, read_facts, read_model, split_name, split_parts
 from backend.library.jsonfile import read_json, set_aside_if_damaged, write_json
-from backend.library.paths import data_path
+from backend.library.paths import data_path, expanded
 
 Source = Literal[
     "catalogue", "own", "folder", "models_dir", "hub_cache", "lm_studio", "jan", "gpt4all", "ollama", "given"
@@ -146,7 +146,7 @@ class OwnFiles:
         Raises:
             EngineError: what :func:`facts_of` raises, ``NOT_WRITABLE``.
         """
-        path = path.expanduser().absolute()
+        path = expanded(path).absolute()
         parts = tuple(split_parts(path))
         facts_of(LocalModel("", parts, tuple(p.name for p in parts if not p.is_file()), "own"))
         files = self._files()
@@ -163,7 +163,7 @@ class OwnFiles:
         Raises:
             EngineError: ``FILE_MISSING`` when it is no folder, ``NOT_WRITABLE``.
         """
-        folder = folder.expanduser().absolute()
+        folder = expanded(folder).absolute()
         if not folder.is_dir():
             raise EngineError(ErrorCode.FILE_MISSING, f"{folder} is not a folder; choose one.", {"path": str(folder)})
         if folder not in (folders := self.folders()):

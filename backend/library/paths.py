@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -31,7 +32,7 @@ def data_dir() -> Path:
 def data_path() -> Path:
     """The same for those who only read: neither made nor checked here."""
     home = _home()
-    return home if home else platformdirs.user_data_path(_APP, appauthor=False)
+    return home if home else _system(platformdirs.user_data_path)
 
 
 def chats_file() -> Path:
@@ -52,7 +53,7 @@ def config_dir() -> Path:
 def config_path() -> Path:
     """The same, neither made nor checked here."""
     home = _home()
-    return home / "config" if home else platformdirs.user_config_path(_APP, appauthor=False)
+    return home / "config" if home else _system(platformdirs.user_config_path)
 
 
 def log_dir() -> Path:
@@ -63,21 +64,35 @@ def log_dir() -> Path:
 def log_path() -> Path:
     """The same, neither made nor checked here."""
     home = _home()
-    return home / "logs" if home else platformdirs.user_log_path(_APP, appauthor=False)
+    return home / "logs" if home else _system(platformdirs.user_log_path)
+
+
+def expanded(name: str | Path) -> Path:
+    """With the home folder in place of ``~``.
+
+    Raises:
+        EngineError: ``BAD_REQUEST`` where nobody knows that folder.
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise EngineError(
+            ErrorCode.BAD_REQUEST, f"{name}: the home folder that ~ stands for is not known; write the path out."
+        ) from error
 
 
 def models_dir() -> Path:
     """Models that Tandem downloaded. Not created here."""
     override = os.environ.get("TANDEM_MODELS_DIR")
     if override:
-        return Path(override).expanduser()
-    return platformdirs.user_cache_path(_APP, appauthor=False) / "models"
+        return expanded(override)
+    return _system(platformdirs.user_cache_path) / "models"
 
 
 def cache_dir() -> Path:
     """What can be made anew at any time. Not created here."""
     home = _home()
-    return home if home else platformdirs.user_cache_path(_APP, appauthor=False)
+    return home if home else _system(platformdirs.user_cache_path)
 
 
 def copies_dir() -> Path:
@@ -124,6 +139,16 @@ def _read_only(folder: Path) -> bool:
     return hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
+def _system(find: Callable[..., Path]) -> Path:
+    """The folder that this system has for it."""
+    try:
+        return find(_APP, appauthor=False)
+    except RuntimeError as error:  # a user without an entry, as in containers
+        raise EngineError(
+            ErrorCode.NOT_WRITABLE, "The home folder is not known; set HOME to a folder that can be written."
+        ) from error
+
+
 def _home() -> Path | None:
     home = os.environ.get("TANDEM_HOME")
-    return Path(home).expanduser() if home else None
+    return expanded(home) if home else None

@@ -11,15 +11,15 @@ from huggingface_hub import constants
 from backend.library.catalogue import CatalogueModel, ModelFile, Variant
 from backend.library.local import hub_cache_files
 from backend.library.partial import Partial
-from backend.library.paths import models_dir
+from backend.library.paths import expanded, models_dir
 
 
 def hub_cache_dir() -> Path:
     """The hub's own cache, by its own environment variables. Tandem reads it and writes nothing there."""
     if cache := os.environ.get("HF_HUB_CACHE"):
-        return Path(cache).expanduser()
+        return expanded(cache)
     if home := os.environ.get("HF_HOME"):
-        return Path(home).expanduser() / "hub"
+        return expanded(home) / "hub"
     return Path(constants.HF_HUB_CACHE)
 
 

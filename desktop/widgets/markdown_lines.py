@@ -6,15 +6,15 @@ import re
 
 FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})[ \t]*(.*)$")
 ITEM = re.compile(r"^([-*+]|\d{1,9}[.)])([ \t]+)(?=\S)")
-RULE = re.compile(r"^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-"""The line below a table's head."""
+RULE = re.compile(r"^\|?[ \t]*+:?-++:?[ \t]*+(\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
+"""The line below a table's head. Nothing is taken back (``+``): tabs would take the square of their number."""
 
 BREAK = "\f"
 """Ends a line within a paragraph: white space to Markdown, so that words beside it keep their emphasis and links."""
 
 _QUOTE = re.compile(r"^ {0,3}>(?: ?>)* ?")
-_NO_PROSE = re.compile(r">.*(?:`{3}|~{3}|\|)")
-"""Code or a table in a quotation, where a line's end is more than a space."""
+_NO_PROSE = re.compile(r"^[^>\n]*>.*(?:`{3}|~{3}|\|)", re.MULTILINE)
+"""Code or a table in a quotation, where a line's end is more than a space. Tried once a line, from its first ``>``."""
 _BEGINS = re.compile(r"#|>|\||[-*+][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|=+$|-+$|\*{3}|_{3}|\[[^\]]+\]:")
 """Lines that go on with no paragraph."""
 _ENDS = re.compile(r"#|\[[^\]]+\]:|(?:[-*_=][ \t]*)+$")

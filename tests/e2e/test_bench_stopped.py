@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.e2e.terminal import tandem
@@ -125,16 +126,31 @@ def test_a_server_that_fails_midway(server: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to one process")
-@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT] * 2, [signal.SIGTERM]], ids=["1", "2", "term"])
-def test_asked_to_end_midway(server: Any, tmp_path: Path, signals: list[int]) -> None:
-    """By Ctrl-C once or twice, or by whoever limits the time."""
+@pytest.mark.parametrize("names", ["SIGINT", "SIGINT SIGINT", "SIGTERM", "SIGHUP"])
+def test_asked_to_end_midway(server: Any, tmp_path: Path, names: str) -> None:
+    """By Ctrl-C once or twice, by whoever limits the time, or by a terminal that closes."""
     server.hangs = True
     process = bench(server, tmp_path)
     assert server.hanging.wait(60)
-    for number in signals:
-        process.send_signal(number)
+    for name in names.split():
+        process.send_signal(getattr(signal, name))
         time.sleep(0.05)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in err
     check_kept(tmp_path, out)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals to one process")
+def test_asked_to_end_with_an_engine_that_is_frozen(server: Any, tmp_path: Path) -> None:
+    server.hangs = True
+    process = bench(server, tmp_path)
+    assert server.hanging.wait(60)
+    (worker,) = psutil.Process(process.pid).children()
+    worker.suspend()
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    check_kept(tmp_path, out)
+    assert not worker.is_running()

@@ -70,6 +70,7 @@ def test_help_names_every_command() -> None:
         (["chat", "--draft-length", "99", "hi"], "from 0 to 48"),
         (["chat", "--rule", "greedy", "hi"], "coupled"),
         (["bench"], "--prompts"),
+        (["models", "add", ""], "an empty name"),
         (["chat", "Why", "is", "the", "sky"], "put the prompt in quotes; see 'tandem chat --help'"),
         (["models", "list", "--nosuch"], "unrecognized arguments: --nosuch; see 'tandem models --help'"),
     ],
@@ -238,6 +239,29 @@ def test_bytes_on_the_command_line_that_are_no_text_are_one_sentence() -> None:
     done = tandem("chat", b"a\xed\xa0\x80b", env={"PYTHONUTF8": "1"})
     assert done.code == 1
     assert "not valid UTF-8 (byte 0xED)" in done.sentence
+
+
+@pytest.mark.parametrize(
+    ("args", "env", "part"),
+    [
+        (["chat", "--target", "~nobody-here/x.gguf", "hi"], {}, "write the path out"),
+        (["plan", "--target", "~nobody-here/x.gguf"], {}, "write the path out"),
+        (["models", "add", "~nobody-here/x.gguf"], {}, "write the path out"),
+        (["models", "requantize", "~nobody-here/x.gguf", "Q8_0"], {}, "write the path out"),
+        (["models", "list"], {"TANDEM_HOME": "~nobody-here"}, "write the path out"),
+        (["models", "list"], {"HF_HUB_CACHE": "~nobody-here"}, "write the path out"),
+        (["bench", "--prompts", "/dev/zero", "--target", "good.gguf"], {}, "hardly a prompt file"),
+        (["bench", "--prompts", "{p}", "--target", "{good}", "--modes", f"fixed:{'9' * 5000}"], {}, "a length is from"),
+        (["bench", "--prompts", "{p}", "--target", "{good}", "--peer", "x=http://127.0.0.1:99999"], {}, "NAME=URL"),
+    ],
+)
+def test_what_nobody_knows_is_one_sentence(
+    files: Path, tmp_path: Path, args: list[str], env: dict[str, str], part: str
+) -> None:
+    (prompts := tmp_path / "p.jsonl").write_text('{"prompt": "hi"}')
+    done = tandem(*(each.format(p=prompts, good=files / "good.gguf") for each in args), env=env)
+    assert done.code == 1
+    assert part in done.sentence
 
 
 def test_an_unwritable_data_folder_is_one_sentence(tmp_path: Path) -> None:
